@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { sandboxAccounts } from '../src/sandbox/sandbox.js'
 import { isLong, nowhere } from './faults.js'
 import { platform, someHash } from './helper.js'
-import { untilClosed } from './http/raw.js'
+import { dial, untilClosed } from './http/raw.js'
 import { GatewayProcess, gatewayProcess, Program } from './process.js'
 import { program, withEnv } from './program.js'
 import { freePort, portOf, until } from './redis.js'
@@ -131,20 +131,11 @@ t.test('a request that is arriving at the end gets its response, unless that tak
   const content = 'Content-Type: application/json\r\nContent-Length: 9\r\n'
   const head = `POST /api/v1/keys HTTP/1.1\r\nHost: x\r\n${authorization}${content}\r\n`
   for (const sent of ['', head.slice(0, 60), `${head}{`]) {
-    const socket = connect(child.port, '127.0.0.1')
-    t.teardown(() => socket.destroy())
-    await once(socket, 'connect')
-    socket.write(sent)
+    await once(dial(t, child.url, sent), 'connect')
   }
-  const arriving = [4, 999].map((length) => {
-    const socket = connect(child.port, '127.0.0.1').on('error', () => {})
-    t.teardown(() => socket.destroy())
-    socket.write(head.replace('Length: 9', `Length: ${length}`))
-    return socket
-  })
+  const arriving = [4, 999].map((length) => dial(t, child.url, head.replace('Length: 9', `Length: ${length}`)))
   const [response, late] = arriving.map(untilClosed)
-  const started = connect(child.port, '127.0.0.1')
-  started.write('GET /api/health HTTP/1.1\r\nHost: x\r\n')
+  const started = dial(t, child.url, 'GET /api/health HTTP/1.1\r\nHost: x\r\n')
   // Connections are accepted in their order.
   await child.get('/health')
   child.signal('SIGINT')

@@ -1,17 +1,16 @@
 /** What the parser rejects, and `Upgrade`: one response, in time for a client that is still sending. */
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { gatewayOn, someHash } from '../helper.js'
 import { until } from '../redis.js'
 import { type Held, heldGateway, request, send } from './held.js'
-import { exchange, raw, responsesIn, untilClosed } from './raw.js'
+import { dial, exchange, raw, responsesIn, untilClosed } from './raw.js'
 
 t.test('nothing behind a request with Upgrade is a request: its response closes the connection', async (t) => {
   const { url, held } = await heldGateway(t)
   const upgrade = request('/v1/devices/1', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const socket = dial(t, url)
   const text = untilClosed(socket)
   const body = request('/health')
   socket.write(`${upgrade}POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
@@ -50,9 +49,7 @@ t.test('a client that is still sending gets its error, and is disconnected if it
   httpServer.on('request', (request) => requests.push(request))
   const started = performance.now()
   for (const more of ['x', body + request('/v1/me').repeat(1_000)]) {
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
-    t.teardown(() => socket.destroy())
-    socket.write(head)
+    const socket = dial(t, url, head, { allowHalfOpen: true })
     t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 413 /)
     socket.write(more)
   }
@@ -74,8 +71,7 @@ t.test('a request that the parser gives up has one response and is counted once'
 
 t.test('a request whose response came before its invalid end has no second one', async (t) => {
   const { url } = await gatewayOn(t, {})
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  socket.write(`GET /api/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  const socket = dial(t, url, 'GET /api/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
   t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /)
   socket.write('no chunk\r\n')
   t.equal(await untilClosed(socket), '')

@@ -1,7 +1,7 @@
 /** Pipelined requests: handled one at a time, bounded in number, and responded to in order. */
 import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { ownerOf } from '../../src/http/connections.js'
@@ -9,7 +9,7 @@ import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
 import { until } from '../redis.js'
 import { type Held, heldGateway, request, send } from './held.js'
-import { bareApp, block, exchange, responsesIn, untilClosed } from './raw.js'
+import { bareApp, block, dial, exchange, responsesIn, untilClosed } from './raw.js'
 
 t.test('all addresses of an IPv6 subscriber share places and memory, also with the demo token', async (t) => {
   const ownersOf = (first: string, second: string, caller?: object) =>
@@ -38,9 +38,8 @@ t.test('requests are handled one at a time, in order, and what ends their connec
   for (const [count, bytes, errors, ...then] of rows) {
     const before = held.length
     const ids = Array.from({ length: count }, (_, at) => before + at + 1)
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const socket = dial(t, url, ids.map((id) => request(`/v1/devices/${id}`)).join('') + bytes)
     const text = untilClosed(socket)
-    socket.write(ids.map((id) => request(`/v1/devices/${id}`)).join('') + bytes)
     for (const id of ids) {
       await until(() => held.length === id)
       for (const act of [() => {}, ...then.splice(0)]) {
@@ -81,8 +80,7 @@ t.test('a new connection is served however many are open: the one idle for longe
   const { url, httpServer, held, metrics } = await heldGateway(t)
   httpServer.maxConnections = 4
   const opened = async (bytes: string): Promise<Socket> => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    socket.write(bytes)
+    const socket = dial(t, url, bytes)
     await once(httpServer, 'connection')
     return socket
   }
@@ -108,8 +106,7 @@ t.test('clients that do not read their responses keep nobody out: the slowest on
   const opened: Socket[] = []
   httpServer.on('connection', (socket) => opened.push(socket))
   httpServer.maxConnections = 3
-  const clients = [1, 2].map(() => connect(Number(new URL(url).port), '127.0.0.1'))
-  t.teardown(() => clients.map((client) => client.destroy()))
+  const clients = [1, 2].map(() => dial(t, url))
   await until(() => opened.length === 2)
   for (const at of [1, 0]) {
     const client = clients.find(({ localPort }) => localPort === opened[at]?.remotePort)
@@ -167,8 +164,7 @@ t.test('1,000 requests of all connections may wait, and those that have been han
 
 t.test('a request whose client leaves is logged and counted once, as 499; those behind it are dropped', async (t) => {
   const { url, get, held, lines, metrics, callers } = await heldGateway(t)
-  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
-  socket.write(request('/v1/devices/1') + request('/v1/devices/2').repeat(10))
+  const socket = dial(t, url, request('/v1/devices/1') + request('/v1/devices/2').repeat(10))
   await until(() => held.length === 1)
   socket.resetAndDestroy()
   send(held[0] as Held)
@@ -188,8 +184,7 @@ t.test('a response that cannot be written because its client has closed is logge
   const held: ServerResponse[] = []
   const get_geofences: RequestListener = (_request, response) => void held.push(response)
   const { url, lines, metrics } = await gatewayOn(t, { get_geofences })
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  socket.write(request('/v1/geofences'))
+  const socket = dial(t, url, request('/v1/geofences'))
   await until(() => held.length === 1)
   socket.destroy()
   await once(socket, 'close')
@@ -202,9 +197,7 @@ t.test('a response that cannot be written because its client has closed is logge
 t.test('requests whose clients leave while they wait for their turn are logged and counted as 499', async (t) => {
   const { url, get, lines, metrics } = await gatewayOn(t, { env: { RATE_LIMIT_MAX: '10000' } }, {})
   await get('/v1/me', someHash)
-  const port = Number(new URL(url).port)
-  const clients = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => {}))
-  for (const socket of clients) socket.write(request('/health'))
+  const clients = Array.from({ length: 100 }, () => dial(t, url, request('/health')))
   await Promise.all(clients.map((socket) => once(socket, 'data')))
   const last = clients.pop() as Socket
   const leave = () => clients.map((socket) => socket.resetAndDestroy())
@@ -224,7 +217,6 @@ t.test('requests whose clients leave while they wait for their turn are logged a
   const { status, headers } = await get('/v1/me', someHash)
   const counted = 102 - left.length + begun.length
   t.same([status, headers.get('ratelimit-remaining')], [200, `${10_000 - counted}`], 'these took none of the limit')
-  last.destroy()
 })
 
 t.test('closing idle connections spares the next request in a packet, up to the last response', async (t) => {

@@ -32,6 +32,14 @@ export interface RawResponse {
   body: string
 }
 
+/** A connection to the server at an address, on which these bytes are sent, and which ends with its test. */
+export function dial(t: Test, url: string, bytes = '', options: object = {}): Socket {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', ...options }).on('error', () => {})
+  t.teardown(() => socket.destroy())
+  socket.write(bytes)
+  return socket
+}
+
 /** Everything that a peer sends until the connection closes. Rejects when it is reset. */
 export async function untilClosed(socket: Socket): Promise<string> {
   let text = ''

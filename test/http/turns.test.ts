@@ -13,7 +13,7 @@ import { createKey, redisGateway } from '../limits.js'
 import { sends, sound } from '../platform/faulty.js'
 import { redisServer } from '../redis.js'
 import { watched } from '../watched.js'
-import { block } from './raw.js'
+import { block, dial } from './raw.js'
 
 const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
 const response = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
@@ -54,7 +54,7 @@ t.test('log line and latency of a request include its wait for a turn', async (t
   // Each request takes at least 100 ms of this time.
   const clock = (): number => time.advance(100) ?? Date.now()
   const { url, lines, metrics } = await gateway(t, { clock, ticks: time.now })
-  const sockets = Array.from({ length: 40 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+  const sockets = Array.from({ length: 40 }, () => dial(t, url))
   for (const _ of ['accepted', 'at once']) {
     const responses = Promise.all(sockets.map(response))
     for (const socket of sockets) ask(socket, '/api/health')
@@ -64,7 +64,6 @@ t.test('log line and latency of a request include its wait for a turn', async (t
   for (const { ms } of lines('request').slice(-8)) t.ok(ms > 1_500, 'one that begins in the third turn')
   const [, sum] = /^gateway_request_seconds_sum\S+ (\S+)$/m.exec(await metrics()) ?? []
   t.ok(Number(sum) > 8 * 1.5, `${sum} s`)
-  for (const socket of sockets) socket.destroy()
 })
 
 t.test('a caller waits for no other account, whatever the credentials of that one and their spelling', async (t) => {
@@ -75,7 +74,7 @@ t.test('a caller waits for no other account, whatever the credentials of that on
   const credentials = [crowd]
   while (credentials.length < 4) credentials.push((await createKey(get, { platform_hash: crowd })).body.key)
   for (const credential of [...credentials, calm]) t.equal((await get('/v1/me', credential)).status, 200)
-  const sockets = Array.from({ length: 80 }, () => connect(Number(new URL(base).port), '127.0.0.1'))
+  const sockets = Array.from({ length: 80 }, () => dial(t, base))
   for (const _ of sockets) await once(httpServer, 'connection')
   const before = lines('request').length
   const responses = Promise.all(sockets.map(response))
@@ -92,7 +91,6 @@ t.test('a caller waits for no other account, whatever the credentials of that on
   const places = [...accounts.entries()].filter(([, account]) => account !== accounts[0]).map(([place]) => place)
   t.equal(accounts.length, 80)
   t.ok(places.length === 2 && Math.max(...places) < 20, `the other callers were number ${places}`)
-  for (const socket of sockets) socket.destroy()
 })
 
 t.test('requests that wait for one call to the platform do not all go on in one turn', async (t) => {
@@ -183,10 +181,9 @@ async function connected(t: Test, count: number, seen: string[] = []): Promise<S
     seen.push('begun')
     reply.send(request.url)
   })
-  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
-  const { port } = app.server.address() as AddressInfo
-  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'))
+  const sockets = Array.from({ length: count }, () => dial(t, url))
   for (const socket of sockets) ask(socket, '/')
   await Promise.all(sockets.map(response))
   return sockets
@@ -200,7 +197,6 @@ t.test('responses wait until all sockets that are readable now have been read', 
   block(100)
   for (const [at, text] of (await responses).entries()) t.match(text, `\r\n\r\n/${at}`)
   t.equal(seen.slice(-6).join(' '), 'begun begun begun sent sent sent')
-  for (const socket of sockets) socket.destroy()
 })
 
 t.test('a client that is gone, or a response that cannot be sent, holds up no other of the turn', async (t) => {
@@ -214,7 +210,6 @@ t.test('a client that is gone, or a response that cannot be sent, holds up no ot
   await closed
   ask(good, '/again')
   t.match(await response(good), '/again')
-  good.destroy()
 })
 
 t.test('a handler that responds in the turn in which its request was refused changes nothing', async (t) => {
@@ -227,5 +222,4 @@ t.test('a handler that responds in the turn in which its request was refused cha
   t.notMatch(text, 'x-late')
   ask(socket, '/again')
   t.match(await response(socket), /\r\n\r\n\/again$/)
-  socket.destroy()
 })

@@ -1,6 +1,6 @@
 /** Responses that their clients do not read take bounded memory, and leave the other accounts theirs. */
 import { once } from 'node:events'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { installDeadlines } from '../../src/http/deadlines.js'
 import type { Caller } from '../../src/http/types.js'
@@ -11,7 +11,7 @@ import { platform, someHash } from '../helper.js'
 import { historyOf } from '../platform/faulty.js'
 import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
-import { bareApp, untilClosed } from './raw.js'
+import { bareApp, dial, untilClosed } from './raw.js'
 
 /** More than the system buffers on the way to a client that does not read. */
 const responseBytes = 8_000_000
@@ -27,14 +27,10 @@ t.test('with a heap of 256 MB, histories that no client reads end no process, an
   const env = { PLATFORM_URL: platformUrl, PLATFORM_TIMEOUT_MS: '60000', NODE_OPTIONS: '--max-old-space-size=256' }
   const child = await gatewayProcess(t, { ...env, ACCOUNT_TTL_MS: '600000', POSITION_TTL_MS: '600000' })
   const sockets: Socket[] = []
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-  })
   /** Sends a request, and reads no more than the beginning of its response. */
   const statusUnread = async (hash: string): Promise<number> => {
-    const socket = connect(child.port, '127.0.0.1').on('error', () => {})
+    const socket = dial(t, child.url, `GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hash}\r\n\r\n`)
     sockets.push(socket)
-    socket.write(`GET /api${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hash}\r\n\r\n`)
     const [start] = await once(socket, 'data')
     socket.pause()
     const status = Number(/^HTTP\/1\.1 (\d+)/.exec(String(start))?.[1])
@@ -89,11 +85,9 @@ async function budgeted(t: Test, ticks: () => number, isReady?: Promise<void>) {
     await isReady
     return reply.send(Buffer.alloc(Number((params as { bytes: string }).bytes)))
   })
-  await app.listen({ host: '0.0.0.0', port: 0 })
-  const { port } = app.server.address() as AddressInfo
+  const url = await app.listen({ host: '0.0.0.0', port: 0 })
   const client = async (localAddress = '127.0.0.1'): Promise<Socket> => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {})
-    t.teardown(() => socket.destroy())
+    const socket = dial(t, url, '', { localAddress })
     await once(socket, 'connect')
     return socket
   }
@@ -206,8 +200,7 @@ t.test('while the gateway closes, a client has ten seconds to read small respons
 
 t.test('a client that never reads its response does not keep a process from ending by itself', async (t) => {
   const child = await gatewayProcess(t)
-  const socket = connect(child.port, '127.0.0.1').pause()
-  t.teardown(() => socket.destroy())
+  const socket = dial(t, child.url).pause()
   await once(socket, 'connect')
   socket.write('GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
   await until(() => child.log.includes('/api/docs/:name'))
