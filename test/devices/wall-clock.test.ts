@@ -3,6 +3,7 @@ import { IANAZone } from 'luxon'
 import t, { type Test } from 'tap'
 import { correctTimes, isWallClock, minutesAhead } from '../../src/devices/wall-clock.js'
 import { Clock, gatewayOn, someHash } from '../helper.js'
+import { only } from '../only.js'
 import { sendsBy } from '../platform/faulty.js'
 import { now } from './worker.js'
 
@@ -97,16 +98,20 @@ t.test('one row of the future corrects every row, in lists of any size, alone an
   const { body } = await fresh('/v1/devices?limit=3')
   t.match(log(), /"offsetMinutes":330,"msg":"the platform writes its wall clock as Unix time: corrected"/)
   const times = (seconds: number) => ({ timestamp: at(seconds), moved_at: at(seconds - 60) })
-  t.match(body.data, [times(2), times(-86_400), times(-86_401)])
+  t.match(body.data, only(times(2), times(-86_400), times(-86_401)))
   t.match((await fresh('/v1/devices/1201')).body, times(-86_400 - 1_199))
   t.equal((await fresh('/v1/devices/1/location')).body.timestamp, at(2))
   t.equal((await fresh(`/v1/devices?updated_since=${at(-60)}`)).body.count, 1)
   t.match(await metrics(), /gateway_corrected_lists_total [1-9]/)
   list.rows = [row(1, 4_000, { online: 'busy' }), ...old]
-  t.match((await fresh('/v1/devices?limit=1')).body.data, [{ timestamp: at(-4_000), status: 'offline' }], 'and later')
+  t.match(
+    (await fresh('/v1/devices?limit=1')).body.data,
+    only({ timestamp: at(-4_000), status: 'offline' }),
+    'and later',
+  )
   t.equal(log().match(/wall clock/g)?.length, 1, 'reported once')
   list.rows = [row(1, offsetS), row(2, offsetS)]
-  t.match((await fresh('/v1/devices')).body.data, [times(0), times(0)], 'until its devices are in time')
+  t.match((await fresh('/v1/devices')).body.data, only(times(0), times(0)), 'until its devices are in time')
 })
 
 t.test('a device requested alone is corrected as in its list', async (t) => {

@@ -7,6 +7,7 @@ import t from 'tap'
 import { ownerOf } from '../../src/http/connections.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
+import { only } from '../only.js'
 import { until } from '../redis.js'
 import { type Held, heldGateway, request, send } from './held.js'
 import { bareApp, block, dial, exchange, responsesIn, untilClosed } from './raw.js'
@@ -174,7 +175,7 @@ t.test('a request whose client leaves is logged and counted once, as 499; those 
   t.equal((await later).status, 200)
   t.ok(held.length <= 3, `${held.length - 2} of 10 handled`)
   const aborted = lines('request').filter(({ status }) => status === 499)
-  t.match(aborted, [{ method: 'GET', route: '/api/v1/devices/:id', account: /./, credential: 'platform_hash' }])
+  t.match(aborted, only({ method: 'GET', route: '/api/v1/devices/:id', account: /./, credential: 'platform_hash' }))
   t.match(await metrics(), /^gateway_requests_total\{method="GET",route="\/api\/v1\/devices\/:id",status="499"\} 1$/m)
   t.match(callers(), { length: 1, 0: { requests: 3 } }, 'the first one, the one whose client left, and the last one')
 })
@@ -190,7 +191,7 @@ t.test('a response that cannot be written because its client has closed is logge
   await once(socket, 'close')
   held[0]?.end(JSON.stringify({ items: { geofences } }))
   await until(() => lines('request').length === 1)
-  t.match(lines('request'), [{ route: '/api/v1/geofences', status: 499 }])
+  t.match(lines('request'), only({ route: '/api/v1/geofences', status: 499 }))
   t.match(await metrics(), /^gateway_requests_total\{method="GET",route="\/api\/v1\/geofences",status="499"\} 1$/m)
 })
 

@@ -3,6 +3,7 @@ import t from 'tap'
 import { outagesIn } from '../../src/ops/outages.js'
 import { type Bodies, gatewayOn, someHash } from '../helper.js'
 import { statusesOf } from '../limits.js'
+import { only } from '../only.js'
 import { until } from '../redis.js'
 
 t.test('an outage of the platform is one line, and its end one with a count, without a stack', async (t) => {
@@ -21,12 +22,15 @@ t.test('an outage of the platform is one line, and its end one with a count, wit
   }
   const told = lines('outage begins', 'outage over')
   const of = 'platform get_geofences'
-  t.match(told, [
-    { level: 'warn', of, reason: /server_error/, reqId: /./, msg: 'outage begins' },
-    { level: 'warn', of, failures: Number, msg: 'outage over' },
-    { of, msg: 'outage begins' },
-    { of, failures: Number, msg: 'outage over' },
-  ])
+  t.match(
+    told,
+    only(
+      { level: 'warn', of, reason: /server_error/, reqId: /./, msg: 'outage begins' },
+      { level: 'warn', of, failures: Number, msg: 'outage over' },
+      { of, msg: 'outage begins' },
+      { of, failures: Number, msg: 'outage over' },
+    ),
+  )
   t.equal(told.length, 4)
   t.ok(told[1]?.failures >= 30 && told[3]?.failures >= 3)
   t.notMatch(log(), '"stack"')

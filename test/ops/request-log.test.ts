@@ -3,6 +3,7 @@ import t from 'tap'
 import { Callers } from '../../src/ops/callers.js'
 import { Clock, gatewayOn, someHash } from '../helper.js'
 import { accountsOf, createKey, otherHash, owner, statusesOf } from '../limits.js'
+import { only } from '../only.js'
 
 for (const email of ['owner@example.com', undefined]) {
   t.test(`lines and callers name account, key and error code of an account with the e-mail ${email}`, async (t) => {
@@ -21,8 +22,11 @@ for (const email of ['owner@example.com', undefined]) {
     const [{ account }, demo] = [all[0] ?? {}, all[16]?.account]
     t.match(account, /^[\w-]{22}$/)
     const exceeded = { status: 429, error: 'rate_limit_exceeded' }
-    t.match(all.slice(0, 6), [...Array(5).fill({ status: 200, account, key: id }), { ...exceeded, account, key: id }])
-    t.match(all.slice(6, 12), [...Array(5).fill({ status: 200, account }), { ...exceeded, account }])
+    t.match(
+      all.slice(0, 6),
+      only(...Array(5).fill({ status: 200, account, key: id }), { ...exceeded, account, key: id }),
+    )
+    t.match(all.slice(6, 12), only(...Array(5).fill({ status: 200, account }), { ...exceeded, account }))
     t.match(all[17], { ...exceeded, account: demo })
     t.match(all[19], { status: 401, error: 'invalid_token', account, key: id })
     t.equal(all[20]?.account === account, email !== undefined, 'without an e-mail, each hash is an account')

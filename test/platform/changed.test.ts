@@ -7,6 +7,7 @@ import { isDisplayTime } from '../../src/resources/display-time.js'
 import { failureOf, jobs } from '../devices/worker.js'
 import { isUnavailable } from '../faults.js'
 import { type Bodies, someHash } from '../helper.js'
+import { only } from '../only.js'
 import { device, faulty, pageIn, sendsBy, sound } from './faulty.js'
 
 type Row = [name: string, body: unknown, expected: RegExp, page?: number]
@@ -189,12 +190,12 @@ t.test('no data is an empty list, and rows beside an unreadable one are served',
   become(none)
   clock.advance(2)
   for (const name of ['devices', 'geofences', 'events', 'alerts', 'services', 'drivers'])
-    t.match(await get(`/v1/${name}`, someHash), { status: 200, body: { count: 0, data: [] } }, name)
+    t.match(await get(`/v1/${name}`, someHash), { status: 200, body: { count: 0, data: only() } }, name)
   const half = [device, { ...device, id: null }]
   become({ ...none, get_devices: [{ items: half }], get_geofences: { items: [{ id: 5 }, { key: 6 }] } })
   clock.advance(2)
-  t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: [{ id: 7 }] } })
-  t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: [{ id: 5 }] } })
+  t.match(await get('/v1/devices', someHash), { status: 200, body: { count: 1, data: only({ id: 7 }) } })
+  t.match(await get('/v1/geofences', someHash), { status: 200, body: { count: 1, data: only({ id: 5 }) } })
 })
 
 t.test('a later page without any device in its rows is a failure, never the end of the list', async (t) => {

@@ -3,12 +3,13 @@ import t from 'tap'
 import { mayBeTruncated, pageOf } from '../../src/platform/pages.js'
 import { itemsOf, read, type Tally } from '../../src/platform/shape.js'
 import { wireDevice } from '../../src/platform/wire.js'
+import { only } from '../only.js'
 import { maps } from '../resources/rows.js'
 
 t.test('items that are no records are left out and counted, and the rest is kept', async (t) => {
   const tally: Tally = { skipped: 0 }
   const rows = read([wireDevice] as const, [{ id: 1 }, null, 'x', [], 7, { id: '2' }], tally)
-  t.match(rows, [{ id: 1 }, { id: '2' }])
+  t.match(rows, only({ id: 1 }, { id: '2' }))
   t.equal(rows.length, 2)
   t.equal(tally.skipped, 4)
   t.equal(read([wireDevice] as const, [null, { id: 1 }]).length, 1, 'without a tally too')
@@ -80,6 +81,8 @@ t.test('a body without a paginator is one page', async (t) => {
   t.same(pageOf({ items: null }, 'geofences').rows, null)
   t.same(pageOf(null).rows, null)
   t.same(pageOf({ items: rows, pagination: [9] }).total, undefined)
+  const zeros = { per_page: 0, current_page: '0', last_page: 0 }
+  t.same(pageOf({ data: rows, ...zeros, total: 0 }), { rows, ...noNumbers, total: 0 }, 'only the total may be 0')
 })
 
 maps('numbers of a page are non-negative integers, or absent', (total: unknown) => pageOf({ data: [], total }).total, [

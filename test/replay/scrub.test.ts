@@ -4,6 +4,7 @@ import t from 'tap'
 import { type Exchange, fileNameOf, format, type RecordedResponse } from '../../src/replay/exchange.js'
 import { findLeaks } from '../../src/replay/find-leaks.js'
 import { hashOf } from '../../src/replay/replay.js'
+import { only } from '../only.js'
 import { scrub, scrubbed } from './folders.js'
 
 const exchange = (response: RecordedResponse, query = {}): Exchange => {
@@ -185,9 +186,9 @@ t.test('a secret that was not scrubbed is rejected; the message names its place 
   }
   const asName = findLeaks(exchange({ json: { [hash]: { token: 'abc' } } }))
   t.notOk(asName.join().includes(hash), 'also as a name')
-  t.match(findLeaks(exchange({ json: { token: 'abc' } })), [/json\.token: a credential by its name/])
-  t.match(findLeaks(exchange({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), [/live credential/, /hash/])
-  t.match(findLeaks(exchange({ json: { type: 'abcdefgh' } }), ['AbCdEfGh']), [/live credential/], 'in lower case')
+  t.match(findLeaks(exchange({ json: { token: 'abc' } })), only(/json\.token: a credential by its name/))
+  t.match(findLeaks(exchange({ json: {} }, { s: encodeURIComponent(hash) }), [hash]), only(/live credential/, /hash/))
+  t.match(findLeaks(exchange({ json: { type: 'abcdefgh' } }), ['AbCdEfGh']), only(/live credential/), 'in lower case')
   const harmless = { note: 'ops@example.com 990000000000501', password: 'scrubbed', token: null, secrets: [] }
   t.same(findLeaks(exchange({ json: { can_change_password: true, note: 'Sent to ops@example.com.' } })), [])
   t.same(findLeaks(exchange({ json: harmless })), [])

@@ -16,6 +16,7 @@ import {
   statusesOf,
   type User,
 } from '../limits.js'
+import { only } from '../only.js'
 import { redisServer, until, withoutRedis } from '../redis.js'
 
 /** A gateway on a platform with the owner and other users. */
@@ -115,7 +116,7 @@ t.test('nobody else renews a key: not another account, nor one that took over th
     users.splice(0, 1, { hash: otherHash, email: 'owner@example.com', userId })
     clock.advance(61_000)
     t.match(await renew(one.get, otherHash, [id]), { status: 400, body: { error: 'invalid_request', param: 'renew' } })
-    t.match(one.lines('API key not renewed').at(-1), { error: 'invalid_request', renew: [id] })
+    t.match(one.lines('API key not renewed').at(-1), { error: 'invalid_request', renew: only(id) })
     t.same(await usable(one, otherHash), { [id]: false })
     t.equal(await statusOf(one, key), 401)
   }
@@ -189,9 +190,9 @@ t.test('of keys renewed together, those renewed before the store failed are in t
     return update(digest, ...rest)
   }
   t.match(await renew(one.get, otherHash, [b.id, a.id]), { status: 503 })
-  t.match(one.lines('API key not renewed'), [{ error: 'gateway_error', renew: [b.id, a.id] }])
+  t.match(one.lines('API key not renewed'), only({ error: 'gateway_error', renew: only(b.id, a.id) }))
   await until(() => one.lines('API key renewed').length > 0)
-  t.match(one.lines('API key renewed'), [{ key: a.id, label }])
+  t.match(one.lines('API key renewed'), only({ key: a.id, label }))
 })
 
 t.test('a credential that the first release accepted as a label is not logged', async (t) => {
@@ -200,5 +201,5 @@ t.test('a credential that the first release accepted as a label is not logged', 
   await store.keys.update(new Secret(key).digest, (record) => ({ ...record, label: `old ${key}` }), clock.now())
   t.match(await renew(get, user.hash, [id]), { status: 200 })
   t.match(await revokeKey(get, id), { status: 200 })
-  t.match(lines('API key renewed', 'API key revoked'), [{ label: 'old …' }, { label: 'old …' }])
+  t.match(lines('API key renewed', 'API key revoked'), only({ label: 'old …' }, { label: 'old …' }))
 })

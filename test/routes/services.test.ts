@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { type Answer, answers, Clock, gatewayOn, someHash } from '../helper.js'
+import { only } from '../only.js'
 import { pageIn, sendsBy } from '../platform/faulty.js'
 import { until } from '../redis.js'
 import { clock, idsOf } from './fleet.js'
@@ -19,7 +20,7 @@ t.test('without the action for all services, devices with services are requested
   const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services: paged })
   for (let round = 0; round < 3; round += 1) {
     const { body } = await get('/v1/services', someHash)
-    t.match(body.data, [{ id: 4, device_id: 1, expires_at: 150 }])
+    t.match(body.data, only({ id: 4, device_id: 1, expires_at: 150 }))
   }
   t.equal(calls.filter((call) => call.startsWith('/api/services')).length, 3, 'which may be there by now')
   t.notMatch(calls.join(), 'device_id=2', 'a device without services is not requested')
@@ -64,12 +65,12 @@ t.test('services in the device list need no further call, and no permission to r
   const { get, calls } = await gatewayOn(t, { clock: clock.now, env: { POSITION_TTL_MS: '1' } }, bodies)
   const { body } = await get('/v1/services', someHash)
   const dates = { last_service_date: '2026-05-01', expires_date: '2026-05-31' }
-  t.match(body.data, [{ id: 9, device_id: 1, remaining: 19, ...dates }])
+  t.match(body.data, only({ id: 9, device_id: 1, remaining: 19, ...dates }))
   t.notMatch(calls.join(), 'get_services')
   clock.advance(1_000)
   items.push({ id: 2, services: [{ name: 'Oil', value: 'Odometer Left (3 km)' }] })
   const { data } = (await get('/v1/services', someHash)).body
-  t.match(data, [{ id: 4, device_id: 2 }, { id: 9 }], 'but for a device that only shows them')
+  t.match(data, only({ id: 4, device_id: 2 }, { id: 9 }), 'but for a device that only shows them')
 })
 
 t.test('a device alone has the services that it has in the list of all, for no further call', async (t) => {
@@ -91,7 +92,7 @@ t.test("services of a device that is not listed are in the account's unit of dis
     [403, nulls],
   ] as const) {
     const { get, calls } = await gatewayOn(t, { get_devices, services, edit_setup_data })
-    t.match((await get('/v1/services?device_id=1', someHash)).body, { count: 1, data: [{ expires_at: 150 }] })
+    t.match((await get('/v1/services?device_id=1', someHash)).body, { count: 1, data: only({ expires_at: 150 }) })
     t.notMatch(calls.join(), 'edit_setup_data', 'which others do not need')
     t.match((await get('/v1/services', someHash)).body.data[1], { device_id: 2, ...expected })
   }
@@ -106,7 +107,7 @@ t.test("the days that remain are those of the account's calendar", async (t) => 
   ] as const) {
     const clock = new Clock(Date.UTC(2026, 4, 12, 12))
     const { get } = await gatewayOn(t, { clock: clock.now }, { get_devices: [], services, edit_setup_data })
-    t.match((await get('/v1/services', someHash)).body.data, [{ id: 9, remaining }])
+    t.match((await get('/v1/services', someHash)).body.data, only({ id: 9, remaining }))
   }
 })
 
@@ -126,7 +127,7 @@ t.test('the dates of a silent device are in the order of day and month that othe
     const bodies = { get_devices: [{ items: [never, { id: 2, time, timestamp }] }], services: { ...paged, data } }
     const { get } = await gatewayOn(t, { clock: clock.now }, bodies)
     const { body } = await get('/v1/services', someHash)
-    t.match(body.data, [{ last_service_date }, { last_service_date }], time)
+    t.match(body.data, only({ last_service_date }, { last_service_date }), time)
   }
 })
 
@@ -140,7 +141,7 @@ t.test('devices with an empty list of services have none, and are not requested 
   const get_services = sendsBy((query) => ({ ...paged, data: [{ ...row, id: query.get('device_id') }] }))
   const { get, calls } = await gatewayOn(t, { get_devices: [{ title: 'A', items }], get_services })
   const { body } = await get('/v1/services', someHash)
-  t.match(body, { count: 3, data: [{ device_id: 2 }, { device_id: 3 }, { device_id: 4 }] })
+  t.match(body, { count: 3, data: only({ device_id: 2 }, { device_id: 3 }, { device_id: 4 }) })
   t.notMatch(calls.join(), 'device_id=1', 'unlike the others, whose rows do not say, or not as the platform writes it')
 })
 

@@ -104,7 +104,7 @@ t.test('a device that never connected has no position, an expired one keeps its 
   for (const account of [demo, other]) {
     const devices = await devicesOf(account)
     const never = devices.find((device) => device.time === 'Not connected')!
-    t.match(never, { online: 'offline', timestamp: 0, lat: null, lng: null, protocol: '-', sensors: [] })
+    t.match(never, { online: 'offline', timestamp: 0, lat: null, lng: null, protocol: '-', sensors: { length: 0 } })
     const expired = devices.find((device) => device.time === 'Expired')!
     t.ok(expired.online === 'offline' && expired.lat !== null && expired.timestamp < NOON - 90 * DAY)
     for (const { id } of [never, expired]) t.strictSame((await history(id, NOON - 90 * DAY, NOON, account)).items, [])
