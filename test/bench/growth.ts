@@ -27,7 +27,8 @@ async function grow(
   const memory: string[] = []
   for (const size of sizes) {
     const own = await open(size)
-    if (contestants.length === 0) contestants.push(...(await bareServers(bench, await responseOf(own))))
+    const body = await responseOf(own)
+    if (contestants.length === 0) contestants.push(...(await bareServers(bench, body)))
     contestants.push(...own)
     memory.push(`${size}: ${memoryOf(own[0]?.servers[0]?.pid ?? 0, 'VmHWM')} MB`)
   }
