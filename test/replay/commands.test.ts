@@ -56,6 +56,18 @@ t.test('replay --gateway ends as a gateway does: a second signal ends it at once
   t.notMatch(child.log, /"closed"/, 'it does not drain')
 })
 
+t.test('replay --gateway drains on SIGHUP, and with --strict exits with 1 after a miss', async (t) => {
+  for (const isMiss of [false, true]) {
+    const env = { DATA_DIR: join(t.testdir({}), 'data') }
+    const args = ['replay', acme, '--gateway', '--strict', '--port', '0']
+    const child = await new GatewayProcess(t, args, env).ready()
+    if (isMiss) await get(await child.printed(/replay listens on (\S+)/), 'get_history?device_id=999', someHash)
+    child.signal('SIGHUP')
+    t.equal(await child.exited, Number(isMiss))
+    t.match(child.log, /"closed"/)
+  }
+})
+
 t.test('replay --diff exits with 0 for equal gateways, and with 1 and the path for different ones', async (t) => {
   const clock = new Clock(Date.UTC(2026, 2, 14, 9, 30)).now
   const replay = started(t, 'replay', [acme, '--port', '0'])
