@@ -70,8 +70,6 @@ async function kindsOn(gateway: Server): Promise<{ end: number; acts: Act[] }[]>
   ]
 }
 
-export type Mixture = Awaited<ReturnType<typeof mixtureOn>>
-
 /** `act` never throws: failures are counted. `surprises` are the first few unexpected responses. */
 export async function mixtureOn(gateway: Server) {
   const kinds = await kindsOn(gateway)
