@@ -111,11 +111,12 @@ export class AccountCache {
 
 /**
  * The e-mail that names the account. None: a text that is too long to keep with every account and key, and what would make several accounts
- * one owner. That is a dash, with which the platform says that there is none (platform.md 2), and U+FFFD in place of an unreadable character.
+ * one owner. That is a text without letters, such as the dash with which the platform says that there is none (platform.md 2), or stars that
+ * hide one, and U+FFFD in place of an unreadable character.
  */
 function emailIn({ email }: { email: Scalar }): string | null {
   if (typeof email !== 'string' || email.length > maxEmailLength) return null
-  const isEmail = !['', '-'].includes(email.trim()) && email.isWellFormed() && !email.includes('\ufffd')
+  const isEmail = /[\p{L}\p{N}]/u.test(email) && email.isWellFormed() && !email.includes('\ufffd')
   return isEmail ? foldedEmail(email) : null
 }
 
