@@ -189,7 +189,7 @@ class Scrubber {
     const isRotated = [raw.id, raw.type, raw.name].some((word) => typeof word === 'string' && isRotatedKey(word))
     const keyOf = (name: string): string => {
       if (isRotated && /^(val|value|formatted)$/.test(name)) return 'lat'
-      return /^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name
+      return /^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name.replace(/\[\d*\]$/, '')
     }
     const item = (name: string, value: unknown): unknown => {
       if (isDaylightSaving(key, name, value)) return value

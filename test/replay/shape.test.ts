@@ -101,6 +101,9 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
   t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
   const { query } = scrub(exchange('get_devices', { id: '501', 'id[]': '501' }, {}))
   t.same(query, { id: `${device}`, 'id[]': `${device}` })
+  const lists = { 'lat[]': '52.37', 'lng[1]': '4.89', 'password[]': 'secret', 'type[]': 'overspeed' }
+  const scrubbedLists = { 'lat[]': '0', 'lng[1]': '0', 'password[]': 'scrubbed', 'type[]': 'overspeed' }
+  t.same(scrub(exchange('get_events', lists, {})).query, scrubbedLists, 'a list as a single value of its name')
   const pseudonyms = new Pseudonyms('x')
   for (const min of [1, 1_000, 1e14]) {
     const max = 10 * min - 1
