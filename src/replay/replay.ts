@@ -68,7 +68,11 @@ const wildcard = '*'
 
 /** The parameters in which request and recording differ; a side that lacks one is undefined. */
 function differencesOf({ query }: PlatformRequest, { query: recorded, any = [] }: Exchange) {
-  const isAny = (name: string): boolean => any.includes(name) || any.includes(wildcard)
+  const isAny = (name: string): boolean => {
+    // `id[1]` is an item of the list `id[]`.
+    const list = name.replace(/\[\d+\]$/, '[]')
+    return recorded[list] === wildcard || [name, list, wildcard].some((one) => any.includes(one))
+  }
   const [sentBy, recordedBy] = [new Map(Object.entries(query)), new Map(Object.entries(recorded))]
   return [...new Set([...recordedBy.keys(), ...sentBy.keys()])]
     .map((name) => ({ name, sent: sentBy.get(name), recorded: recordedBy.get(name) }))

@@ -42,7 +42,9 @@ t.test('a request matches only a recording with exactly its parameters, or a wil
   const history = exchange('get_history', { device_id: '5', from_date: '2026-01-01' })
   const alerts = { ...exchange('get_alerts', {}), any: ['*'] }
   const several = exchange('get_devices', { 'id[]': '5', 'id[1]': '6' })
-  const recorded = [history, later, all, one, alerts, several]
+  const groups = exchange('get_groups', { 'id[]': '*' })
+  const latest = { ...exchange('get_devices_latest', { time: '1' }), any: ['id[]'] }
+  const recorded = [history, later, all, one, alerts, several, groups, latest]
   const found = (target: string) => match(parseTarget(target) ?? { action: '', query: {} }, recorded)
   const cases: [target: string, expected: Exchange | undefined][] = [
     ['/api/get_events?lang=en&user_api_hash=x&page=1', all],
@@ -53,6 +55,10 @@ t.test('a request matches only a recording with exactly its parameters, or a wil
     ['/api/get_devices?id[]=5&id[]=6', several],
     ['/api/get_devices?id[]=7&id[]=6', undefined],
     ['/api/get_devices?id[]=6', undefined],
+    ['/api/get_groups?id[]=5&id[]=6', groups],
+    ['/api/get_groups?id[]=5&x[]=6&x[]=7', undefined],
+    ['/api/get_devices_latest?time=1&id[]=5&id[]=6', latest],
+    ['/api/get_devices_latest?time=1&time[]=5&time[]=6', undefined],
     ['/api/get_events?page=2&page=1', all],
     ['/api/get_events', undefined],
     ['/api/get_events?page=1&constructor=1', undefined],
