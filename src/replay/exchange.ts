@@ -1,5 +1,6 @@
 /** The fixture format: one recorded request to the platform and its responses, as a file. */
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
@@ -93,12 +94,14 @@ export function parseTarget(target: string): PlatformRequest | undefined {
   return { action: url.pathname.slice('/api/'.length).replace(/(?<!\/)\/+$/, ''), query }
 }
 
-/** The name a file must have: the action, then each parameter, percent-encoded for every file system. */
+/** The name a file must have: the action, then each parameter, percent-encoded. File systems take 255 bytes: a longer one ends in its hash. */
 export function fileNameOf({ action, query }: PlatformRequest): string {
   const parts = Object.keys(query)
     .sort()
     .map((name) => `${encode(name)}=${encode(query[name] ?? '')}`)
-  return `${[action.replaceAll('/', '.'), ...parts].join('.')}.json`
+  const name = [action.replaceAll('/', '.'), ...parts].join('.')
+  const digest = (): string => createHash('sha256').update(name).digest('hex').slice(0, 16)
+  return `${name.length <= 240 ? name : `${name.slice(0, 200)}~${digest()}`}.json`
 }
 
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('*', '%2A')

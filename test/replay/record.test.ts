@@ -63,6 +63,9 @@ t.test('a recorder writes only when told to, and names the differences from what
   t.match(decodeURIComponent(calls.at(-1) ?? ''), '?id[]=5&id[]=6&', 'a list reaches the platform')
   const list = scrub((await readFolder(folder)).exchanges[0] as Exchange).query
   t.same(list, { 'id[]': `${pseudonyms.id(5)}`, 'id[1]': `${pseudonyms.id(6)}` }, 'and is recorded whole')
+  const [many, others] = [500, 900].map((from) => Array.from({ length: 200 }, (_, n) => `id[]=${from + n}`).join('&'))
+  for (const one of [many, others]) t.match((await send(`get_devices?${one}`)).lines, only(/ stored$/))
+  t.equal((await filesIn(folder)).length, 5, 'a long one, too')
 })
 
 t.test('no response that is cut or has a status above 599 is written, and the line names the platform', async (t) => {
