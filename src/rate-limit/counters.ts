@@ -56,6 +56,9 @@ export class FailoverCounters {
     if (!count) return this.#incrementLocal(name, windowMs)
     this.counts.shared += 1
     this.#forgetEnded(this.#now())
+    // It counts for what is left of the window of an outage, too.
+    const open = this.#windows.get(name)
+    if (open) open.current += 1
     return this.#withLocal(name, count)
   }
 
