@@ -7,8 +7,10 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import { parsedJson } from '../lib/parsed-json.js'
 import { truncated } from '../lib/truncated.js'
 import { textIn } from './body.js'
+import { isOff } from './error-body.js'
 import { failure, isMissingAction } from './errors.js'
 import { HttpClient } from './http-client.js'
+import { isObject } from './shape.js'
 
 /** How a lookup ended; a closed list, safe as a metric label. */
 export type LookupOutcome = 'found' | 'none' | 'failed' | 'over_budget'
@@ -137,10 +139,12 @@ function addressIn(body: string): string | undefined {
   // A plain text may be a JSON number, such as `1010`.
   const value = (json === undefined || typeof json === 'number' ? body : json) as
     | string
-    | { location?: { address?: unknown }; address?: unknown }
+    | { location?: { address?: unknown }; address?: unknown; status?: unknown }
     | null
   const found = typeof value === 'object' && value !== null ? (value.location ?? value).address : value
-  if (found === null) return ''
+  // PHP also writes "nothing" as null and as an empty list (platform.md 2).
+  const isNone = isObject(value) && !isOff(value.status) && Object.hasOwn(value, 'location') && found === undefined
+  if (found === null || isNone || (Array.isArray(json) && json.length === 0)) return ''
   if (typeof found !== 'string' || /^\s*[<{]/.test(found)) return undefined
   return truncated(found.replace(/\s+/g, ' ').trim(), maxAddressLength)
 }

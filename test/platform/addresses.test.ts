@@ -79,6 +79,12 @@ t.test('every form of an address that platforms send is read', async (t) => {
     for (const _ of [1, 2]) t.equal(await address(at + 1), expected, body.slice(0, 60))
     t.equal(lookups(), at + 1, 'also the absence of an address is remembered')
   }
+  const empty = await geocoded(t, '')
+  for (const [at, body] of ['[]', '{"status":1,"location":[]}', '{"location":null}'].entries()) {
+    empty.bodies.address = body
+    t.equal(await empty.address(at + 1), null, body)
+    t.equal(empty.lookups(), at + 1, 'the lookups of the account go on')
+  }
   const older = await geocoded(t, 404)
   older.bodies.geo_address = street
   t.equal(await older.address(1), 'Mill Lane 7')
