@@ -214,6 +214,19 @@ t.test('a later page without any device in its rows is a failure, never the end 
   t.same([ids.length, skippedRows], [100, 1], 'one bad row is skipped and counted')
 })
 
+t.test(
+  'bad rows at the end of a list are skipped, also if the platform sends them as a page of their own',
+  async (t) => {
+    const all = [...Array.from({ length: 20 }, (_, at) => ({ id: at + 1 })), ...Array(3).fill({ id: null })]
+    const pages = sendsBy((query) => {
+      const [limit, page] = [Number(query.get('limit') ?? 100), pageIn(query)]
+      return [{ items: all.slice((page - 1) * limit, page * limit) }]
+    })
+    const { devices } = await jobs(t, pages)
+    t.equal((await devices()).ids.length, 20)
+  },
+)
+
 t.test('where all requests for single devices fail, health says down and no call counts as a success', async (t) => {
   const { become, devicesOf, get, metrics, ticks } = await faulty(t)
   become({ get_devices: { foo: 1 } })
