@@ -7,7 +7,7 @@ import type { Action, Query } from './actions.js'
 import type { Addresses } from './addresses.js'
 import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
-import { type CallOutcome, meanings, PlatformError, PlatformUnavailable } from './errors.js'
+import { type CallOutcome, failure, meanings, PlatformError, PlatformUnavailable } from './errors.js'
 import { HttpClient } from './http-client.js'
 import { openReading, type Reading } from './reading.js'
 import type { WorkerClient } from './worker-client.js'
@@ -149,12 +149,20 @@ export class Platform {
   async #guarded<T>(action: Action, { id: account, isKnown }: Requester, send: Send<T>): Promise<T> {
     const call = { account, action, isKnown }
     if (this.#breaker.waitMs(call) > 0) throw this.#refusal(call)
-    const signal = AbortSignal.timeout(this.#options.timeoutMs)
+    const { timeoutMs } = this.#options
+    const signal = AbortSignal.timeout(timeoutMs)
+    const begun = performance.now()
     return await this.#bulkhead.run(call, signal, () => {
       // The breaker may have opened while the call waited for its slot.
       const permit = this.#breaker.enter(call)
       if (!permit) throw this.#refusal(call)
-      return recorded(send(signal), (outcome) => permit.record(outcome ? meanings[outcome].breaker : 'ignored'))
+      // Without time for a response, a call is no sign of an outage: an account's burst would stop all others.
+      const isLate = performance.now() - begun > timeoutMs / 2
+      const sent = send(signal).catch((error: unknown) => {
+        const isOurs = isLate && error instanceof PlatformError && error.reason === 'timeout'
+        throw isOurs ? failure(action, 'overload', 'it waited too long for its turn') : error
+      })
+      return recorded(sent, (outcome) => permit.record(outcome ? meanings[outcome].breaker : 'ignored'))
     })
   }
 

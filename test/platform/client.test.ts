@@ -41,6 +41,27 @@ t.test('a response that is not complete in time is unavailable, and gets no seco
   }
 })
 
+t.test('calls that got their turn too late for a response are no sign of an outage', async (t) => {
+  const held: ServerResponse[] = []
+  const reports: CallReport[] = []
+  const onCall = (report: CallReport): void => void reports.push(report)
+  const timeoutMs = 2_000
+  const { platform } = await clientOn(t, (_request, response) => void held.push(response), { timeoutMs, onCall })
+  const begun = performance.now()
+  const calls = Promise.allSettled(Array.from({ length: 16 }, () => platform.get('get_devices', someone)))
+  await until(() => performance.now() - begun > timeoutMs / 2 + 50)
+  for (const response of held.splice(0)) response.end('[]')
+  await calls
+  t.same(
+    reports.map(({ outcome }) => outcome),
+    [...Array(8).fill('ok'), ...Array(8).fill('overload')],
+  )
+  const next = platform.get('get_devices', someone)
+  await until(() => held.length === 9)
+  for (const response of held) response.end('[]')
+  t.same(await next, [])
+})
+
 t.test('a call ends at its deadline also while it has no connection', async (t) => {
   // It accepts connections, and never responds to the offer of TLS.
   const url = await listening(t, (socket) => {
