@@ -122,7 +122,7 @@ async function diff([path, left, right]: string[], values: ReplayValues, { env, 
   if (path === undefined || left === undefined || right === undefined)
     throw new Error('--diff needs a folder and the base URLs of two gateways')
   const folder = await readFolder(path)
-  const credential = values.credential ?? env.GATEWAY_CREDENTIAL ?? hashOf(folder.name)
+  const credential = values.credential ?? (env.GATEWAY_CREDENTIAL || hashOf(folder.name))
   for (const base of [left, right]) {
     const { status } = await send(base, '/v1/me', credential)
     if (status === 401) throw new Error(`${base} rejects the credential; give one with --credential`)
@@ -156,7 +156,7 @@ async function record(values: RecordValues, { env, console, ended, main }: Io): 
   if (account === undefined || !/^[\p{L}\p{N}_@+-][\p{L}\p{N}_@+.-]*$/u.test(account))
     throw new Error('--as must be the name of a folder, of letters, digits and _ @ + . -')
   const folder = join('fixtures', account)
-  const hash = env.PLATFORM_HASH ?? ''
+  const hash = env.PLATFORM_HASH?.trim() ?? ''
   if ((values.check || only) && hash === '') throw new Error('--check and --only need a hash in PLATFORM_HASH')
   const secret = env.RECORD_SECRET || undefined
   const pseudonyms = new Pseudonyms(secret ?? randomBytes(32).toString('hex'))

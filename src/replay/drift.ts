@@ -8,11 +8,13 @@ type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: 
 type Place = { kinds: Set<string>; count: number; records: number; parent: string }
 type Shape = Map<string, Place>
 
-/** All drift between two bodies. Rows of a list are one shape; an empty list, `{}` and null prove nothing. */
+/** All drift between two bodies. Rows of a list are one shape; within a body, an empty list, `{}` and null prove nothing. */
 export function drift(recorded: unknown, live: unknown): Drift[] {
   const was = shapeOf(recorded)
   const is = shapeOf(live)
   const lines: Drift[] = []
+  if (was.get('$')?.kinds.has('object') && is.get('$')?.kinds.size === 0)
+    lines.push({ path: '$', what: 'changed', was: 'object', is: 'empty' })
   for (const [path, place] of was) {
     const now = is.get(path)
     if (now === undefined) {

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Compile, Pointer, type Validator } from 'typebox/schema'
 import { shown } from './find-leaks.js'
@@ -21,7 +21,7 @@ export const RecordedResponse = Type.Partial(
     text: Type.String({ description: 'The body, sent byte for byte, as application/json.' }),
     bom: Type.Literal(true, { description: 'A byte order mark precedes the body.' }),
     cut_at: Type.Integer({ minimum: 0, description: 'The body ends after so many bytes, well framed.' }),
-    delay_ms: Type.Integer({ minimum: 0, description: 'Milliseconds before the first byte.' }),
+    delay_ms: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Milliseconds before the first byte.' }),
     reset: Type.Enum(['before', 'during'], {
       description: 'The connection is reset before the first byte, or in the middle of the body.',
     }),
@@ -35,7 +35,7 @@ export type RecordedResponse = Static<typeof RecordedResponse>
 
 export const Exchange = Type.Object(
   {
-    action: Type.String({ pattern: '^[a-z_]+(/[a-z0-9_]+)*$', description: 'The path below the API base.' }),
+    action: Type.String({ pattern: '^(?!account$)[a-z_]+(/[a-z0-9_]+)*$', description: 'Path below the API base.' }),
     query: Type.Record(Type.String({ pattern: '^(?!(lang|user_api_hash)$)' }), Type.String(), {
       additionalProperties: false,
       description: 'The parameters of the request, without lang and user_api_hash. * matches any value.',
@@ -176,7 +176,7 @@ export async function readFolder(path: string): Promise<Folder> {
     if (name !== expected)
       throw new Error(`${join(path, name)}: expected the name ${expected}, which --format gives it; found ${name}`)
   }
-  return { name: basename(path), manifest, exchanges: files.map(({ exchange }) => exchange) }
+  return { name: basename(resolve(path)), manifest, exchanges: files.map(({ exchange }) => exchange) }
 }
 
 /** Rewrites the files of a folder that differ from their canonical layout or name. @returns the new names. @throws Error as `readFolder`. */

@@ -38,6 +38,9 @@ export function linesOf(text: string, file: string): Map<string, number> {
   const scalar = (expected: string): unknown => {
     const value = jsonIn(token)
     if (value === undefined) fail(expected)
+    // `--format` would write another one.
+    const isOther = /^-?[1-9]\d*$/.test(token) ? String(value) !== token : value === Infinity || value === -Infinity
+    if (isOther) fail('a number that JavaScript can hold, or the body as `text`')
     skip()
     return value
   }

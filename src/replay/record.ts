@@ -74,6 +74,8 @@ function bodyOf(text: string): RecordedResponse {
 /** An app that forwards `GET /api/<action>` of reading actions to the platform and records the responses. */
 export function buildRecorder(options: RecorderOptions) {
   const hashes = new Set<string>()
+  /** That of the account: the first one that the platform accepts. A folder holds one account. */
+  let own: string | undefined
   const counts = { rejected: 0, stored: 0 }
   const files = new Set<string>()
   let last: Promise<void> = Promise.resolve()
@@ -88,22 +90,28 @@ export function buildRecorder(options: RecorderOptions) {
       return reply.code(405).header('allow', 'GET').send({ error: 'not_a_read_action' })
     }
     const sent = new URL(incoming.url, 'http://proxy').searchParams
-    for (const hash of sent.getAll('user_api_hash')) hashes.add(hash)
-    // The credential of another account than the first one: a folder holds one account.
-    const isOther = options.update && sent.getAll('user_api_hash').some((hash) => hash !== [...hashes][0])
+    const sentHashes = sent.getAll('user_api_hash')
+    for (const hash of sentHashes) hashes.add(hash)
     const signal = AbortSignal.any([timeout(), ending.signal])
     const response = await forward(options.platform, recorded.action, sent, signal).catch((error: Error) => {
       counts.rejected++
       options.log(`${recorded.action}: ${error.message}`)
     })
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
+    if (!isRefusal(response)) own ??= sentHashes[0]
+    const isOwn = own !== undefined && sentHashes.length > 0 && sentHashes.every((hash) => hash === own)
     last = last.then(async () => {
       const refuse = (error: Error): void => {
         options.log(`${recorded.action}: not written: ${error.message}`)
       }
-      const kept = isOther
-        ? refuse(new Error('a second hash was sent, and a folder is one account; restart with another --as'))
-        : await keep(exchangeOf(recorded, response), hashes, options).catch(refuse)
+      const problem =
+        own === undefined
+          ? 'the platform refuses the hash'
+          : 'a second hash was sent, or none, and a folder is one account; restart with another --as'
+      const kept =
+        options.update && !isOwn
+          ? refuse(new Error(problem))
+          : await keep(exchangeOf(recorded, response), hashes, options).catch(refuse)
       if (!kept) counts.rejected++
       else if (options.update) counts.stored = files.add(fileNameOf(kept)).size
     })
@@ -130,26 +138,31 @@ export async function recordOne(wanted: PlatformRequest, hash: string, options: 
   return keep(isWholeList ? { ...exchange, any: ['id', 'limit', 'page'] } : exchange, new Set([hash]), options)
 }
 
+const isRefusal = ({ status }: PlatformResponse): boolean => status === 401 || status === 419
+
 async function validateHash(platform: string, hash: string): Promise<void> {
-  const { status, text } = await sendAs(hash, platform, { action: 'get_user_data', query: {} })
+  const response = await sendAs(hash, platform, { action: 'get_user_data', query: {} })
   // Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`.
-  const { status: flag } = (jsonIn(text) ?? {}) as { status?: unknown }
-  if (status === 401 || status === 419 || (status >= 300 && status < 400) || [0, '0', false].some((no) => no === flag))
+  const isRedirect = response.status >= 300 && response.status < 400
+  const { status: flag } = (jsonIn(response.text) ?? {}) as { status?: unknown }
+  if (isRefusal(response) || isRedirect || [0, '0', false].some((no) => no === flag))
     throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
-  if (status === 404)
+  if (response.status === 404)
     throw new Error(`${platform}/get_user_data has status 404: is it the base URL of the platform, with /api?`)
 }
 
 /** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */
 async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions): Promise<Exchange | undefined> {
   const { folder, update, scrub, fingerprint, log } = options
-  const exchange = scrub(raw)
-  const file = join(folder, fileNameOf(exchange))
+  const scrubbed = scrub(raw)
+  const file = join(folder, fileNameOf(scrubbed))
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  const stored = text === undefined ? undefined : parseExchange(file, text)
+  // What its author wrote, or `--only`.
+  const exchange = stored?.any ? { any: stored.any, ...scrubbed } : scrubbed
   const leaks = findLeaks(exchange, hashes)
   for (const leak of leaks) log(`${raw.action}: not written: ${leak}`)
   if (leaks.length > 0) return undefined
-  const text = await readFile(file, 'utf8').catch(() => undefined)
-  const stored = text === undefined ? undefined : parseExchange(file, text)
   const differences = stored === undefined ? [] : compare(stored, exchange)
   const about = 'Recorded from a platform and scrubbed.'
   const manifest = { about, email: 'recorded@example.com', origin: 'recorded', fingerprint } as const

@@ -8,10 +8,9 @@ import { endsPlate, isPlate, tokensOf } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
-const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?(\[\d*\])?$|^(devices|geofences|users)(\[\d*\])?$/
+const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?$|^(devices|geofences|users)$/
 /** Keys of objects whose own `id` is such an id. */
 const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|users|devices|geofences)$/
-const ownIdKey = /^id(\[\d*\])?$/
 /** Keys whose whole value is one identifier. */
 const identityKey =
   /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^(sim(_?number)?|vin|mcc|mnc|lac|cid|cell(_?id)?)$|^(tel|mobile)/i
@@ -20,7 +19,7 @@ const textKey =
   /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone|contact|contact_number)$/i
 /** Keys whose value is one of the platform's own words. */
 const termKey =
-  /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
+  /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|sort(_by)?|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
 /** Keys of numbers that stay, however many decimals they have. */
 const measureKey = /distance|speed|altitude|fuel/
 const term = /^[a-z0-9_#%./-]{0,24}$/
@@ -33,8 +32,11 @@ const isTerm = (raw: string): boolean => term.test(raw) && !noTerm.test(raw) && 
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
-/** Keys that come from a program, list indexes, and parameters that are lists. */
-export const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})(\[\d{0,4}\])?$/
+/** Keys that come from a program, list indexes, and parameters that are lists or have parts. */
+export const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})(\[[a-z_]{0,20}\])?(\[\d{0,4}\])?$/
+
+/** What a parameter is, whatever it is part of: `id` for `id[]`, `id[1]` and `filters[id]`. */
+const bare = (name: string): string => name.replace(/\[\d*\]$/, '').replace(/^[a-z_]+\[([a-z_]+)\]$/, '$1')
 
 /** Whether an action looks an address up: its response is a text, as JSON or plain. */
 export const isAddressLookup = (action: string): boolean => /^(geo_address|address(\/reverse)?)$/.test(action)
@@ -44,10 +46,12 @@ export type Scrub = (exchange: Exchange) => Exchange
 /** A request with its ids of devices mapped, for example back to the real ones. */
 export function withIds({ action, query }: PlatformRequest, map: (id: number) => number): PlatformRequest {
   const mapped = (text: string): string => text.replace(idDigits, (digits) => String(map(Number(digits))))
-  const isId = (name: string): boolean => idKey.test(name) || (ownIdKey.test(name) && action.startsWith('get_devices'))
+  const isId = (name: string): boolean => idKey.test(name) || (name === 'id' && action.startsWith('get_devices'))
   return {
     action: action.replace(/(?<=^services\/)\d+$/, mapped),
-    query: Object.fromEntries(Object.entries(query).map(([name, text]) => [name, isId(name) ? mapped(text) : text])),
+    query: Object.fromEntries(
+      Object.entries(query).map(([name, text]) => [name, isId(bare(name)) ? mapped(text) : text]),
+    ),
   }
 }
 
@@ -189,11 +193,11 @@ class Scrubber {
     const isRotated = [raw.id, raw.type, raw.name].some((word) => typeof word === 'string' && isRotatedKey(word))
     const keyOf = (name: string): string => {
       if (isRotated && /^(val|value|formatted)$/.test(name)) return 'lat'
-      return /^\d+$/.test(name) ? key : isRows(name) ? 'devices' : name.replace(/\[\d*\]$/, '')
+      return /^\d+$/.test(name) ? key : isRows(name) ? 'devices' : bare(name)
     }
     const item = (name: string, value: unknown): unknown => {
       if (isDaylightSaving(key, name, value)) return value
-      const isId = ownIdKey.test(name) && ownsId && (typeof value === 'number' || typeof value === 'string')
+      const isId = bare(name) === 'id' && ownsId && (typeof value === 'number' || typeof value === 'string')
       return isId ? this.#id(value) : (moved[name] ?? this.#value(keyOf(name), value))
     }
     // A name that people wrote stays recognizable as one: in `--check` it does not count.

@@ -63,6 +63,12 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     ],
     [withResponse('{ "headers": {\n"bad name": "5"}}'), /line 2: .*\/bad name must not be here, found "5"$/],
     [withResponse('{ "headers": {"retry-after":\n"5\\n6"}}'), /line 2: .*\/retry-after must match .*, found "5\\n6"$/],
+    ['{\n"action": "account", "query": {}, "responses": [{}]}', /line 2: \/action must match /],
+    [withResponse('{ "delay_ms":\n3000000000}'), /line 2: .*\/delay_ms must be <= 2147483647/],
+    ...['12345678901234567890', '-9007199254740993', '1e400'].map((number): (typeof cases)[number] => [
+      withResponse(`{ "json":\n${number}}`),
+      new RegExp(`line 2: expected a number that JavaScript can hold, or the body as \`text\`, found ${number}$`),
+    ]),
     ['{\n\u00a0"action": "x"}', /line 2: expected a name in double quotes, found U\+00a0$/],
     ['\uFEFF\uFEFF{}', /line 1: expected a value, found U\+feff$/],
     [withResponse('{}],\n"hash": [1'), /^x\.json: line 2: \/hash must not be here, found \[1\]$/],

@@ -5,7 +5,6 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { drift } from '../../src/replay/drift.js'
 import { type Exchange, format, readFolder } from '../../src/replay/exchange.js'
 import { check, recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
@@ -16,26 +15,6 @@ import { exchange, folderOf, get, listening, pseudonyms, recording, scrub, unscr
 import { mine, record, started } from './started.js'
 
 const hash = hashOf('a test')
-
-t.test('a field that is gone from a record counts, also when some rows have no such record', async (t) => {
-  const rows = (device: object) => [{ device: null }, { device }, { device: [] }]
-  const gone = [{ path: '$[].device.name', what: 'gone', was: 'string', is: '' }]
-  t.same(drift(rows({ id: 1, name: 'a' }), rows({ id: 2 })), gone)
-})
-
-t.test('drift is a field gone or another kind; a new field, an empty list or a null is harmless', async (t) => {
-  const first = { id: 1, name: 'a', note: 'b' }
-  const was = { items: [first, { id: 2, name: null }], total: 2 }
-  for (const items of [[], [{ id: 1, name: null }]]) t.same(drift(was, { items, total: 1 }), [])
-  t.same(drift({ items: [], total: null }, was), [])
-  t.same(drift({ fields: { 'HO 6657': 1, Monaq: 'a' } }, { fields: { 'WA 4471': 2, Zbig: 'b' } }), [])
-  t.same(drift(was, { items: [{ id: '1' }], more: 1 }), [
-    { path: '$.items[].id', what: 'changed', was: 'number', is: 'string' },
-    { path: '$.items[].name', what: 'gone', was: 'string', is: '' },
-    { path: '$.total', what: 'gone', was: 'number', is: '' },
-    { path: '$.more', what: 'new', was: '', is: 'number' },
-  ])
-})
 
 const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
@@ -66,6 +45,24 @@ t.test('a recorder writes only when told to, and names the differences from what
   const [many, others] = [500, 900].map((from) => Array.from({ length: 200 }, (_, n) => `id[]=${from + n}`).join('&'))
   for (const one of [many, others]) t.match((await send(`get_devices?${one}`)).lines, only(/ stored$/))
   t.equal((await filesIn(folder)).length, 5, 'a long one, too')
+})
+
+t.test('what the platform refuses replaces no recording, nor does a request without a hash', async (t) => {
+  const alerts: RequestListener = ({ url = '' }, response) =>
+    void response.writeHead(url.includes('user_api_hash=good') ? 200 : 401).end('{"status":1}')
+  const { send, folder, base, lines } = await recording(t, alerts)
+  const refused = only('get_alerts: not written: the platform refuses the hash')
+  t.match((await send('get_alerts', 'wrong')).lines, refused)
+  t.match((await send('get_alerts', 'good')).lines, only(/new, stored$/))
+  t.match((await send('get_alerts', 'wrong')).lines, only(/not written: a second hash was sent, or none,/))
+  t.equal((await fetch(`${base}/get_alerts`)).status, 401)
+  t.match(lines.splice(0), only(/not written: a second hash was sent, or none,/))
+  const [alone] = (await readFolder(folder)).exchanges
+  t.same(alone?.responses, [{ json: { status: 1 } }])
+  const any = ['limit']
+  await writeFile(join(folder, 'get_alerts.json'), format({ ...alone, any }))
+  t.match((await send('get_alerts', 'good')).lines, only(/: 0 differences, stored$/))
+  t.same((await readFolder(folder)).exchanges[0]?.any, any, 'what was written by hand stays')
 })
 
 t.test('no response that is cut or has a status above 599 is written, and the line names the platform', async (t) => {

@@ -7,7 +7,7 @@ import { fileNameOf, readFolder } from '../../src/replay/exchange.js'
 import { findLeaks } from '../../src/replay/find-leaks.js'
 import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { hashOf } from '../../src/replay/replay.js'
-import { buildScrub } from '../../src/replay/scrub.js'
+import { buildScrub, withIds } from '../../src/replay/scrub.js'
 import { only } from '../only.js'
 import { accounts, exchange, fixtures, scrub, scrubbed } from './folders.js'
 
@@ -99,8 +99,11 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
   ]
   for (const form of forms) t.same(scrubbed(form(501, 7, 81)), form(device, user, fence))
   t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
-  const { query } = scrub(exchange('get_devices', { id: '501', 'id[]': '501' }, {}))
-  t.same(query, { id: `${device}`, 'id[]': `${device}` })
+  const names = ['id', 'id[]', 'id[1]', 'filters[id]', 'filter[id][]', 'device_id', 'devices[]']
+  const idsIn = (id: string) => Object.fromEntries(names.map((name) => [name, id]))
+  const recorded = scrub(exchange('get_devices', { ...idsIn('501'), 'sorting[sort_by]': 'title' }, {}))
+  t.same(recorded.query, { ...idsIn(`${device}`), 'sorting[sort_by]': 'title' })
+  t.match(withIds(recorded, () => 501).query, idsIn('501'), 'and the real ones again')
   const lists = { 'lat[]': '52.37', 'lng[1]': '4.89', 'password[]': 'secret', 'type[]': 'overspeed' }
   const scrubbedLists = { 'lat[]': '0', 'lng[1]': '0', 'password[]': 'scrubbed', 'type[]': 'overspeed' }
   t.same(scrub(exchange('get_events', lists, {})).query, scrubbedLists, 'a list as a single value of its name')
