@@ -4,7 +4,7 @@ import { type ActionRequest, indexOf } from './request.js'
 import { connectionOf, deviceData } from './wire/device.js'
 
 const searched = ['imei', 'sim_number', 'vin', 'plate_number', 'registration_number', 'object_owner'] as const
-const exact = ['device_model', 'group_id', ...searched] as const
+const exact = ['device_model', 'group_id', 'msisdn', ...searched] as const
 
 type Passes = (index: number, wanted: string[]) => boolean
 

@@ -72,6 +72,7 @@ t.test('every documented filter of devices and groups filters, alone and togethe
   const list = '?id[]=1001&id[]=1002&id[]=1003&id[]=1004&status[]=online&status[]=ack'
   t.ok(some.length > 0 && some.length < 4)
   t.strictSame(ids(await devicesOf(demo, list)), ids(some))
+  t.strictSame(await devicesOf(demo, '?msisdn=34600001001'), [], 'which none of them has')
   t.strictSame(ids(await devicesOf(demo, `?id=1001&imei=${sample.device_data.imei}`)), [])
   t.match(await get('devices_groups?search_phrase=DEPOT&limit=1'), {
     0: { title: 'North depot' },

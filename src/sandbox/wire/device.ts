@@ -146,6 +146,7 @@ export function deviceData(account: Account, index: number, report?: Report | un
     name: nameOf(index),
     imei: imeiOf(account, index),
     sim_number: `+34600${String(id).padStart(6, '0')}`,
+    msisdn: null,
     device_model: MODELS[index % MODELS.length]!,
     plate_number: `SBX ${String(id).padStart(6, '0')}`,
     vin: `SBXAA1A1XSB${String(id).padStart(6, '0')}`,
