@@ -31,29 +31,33 @@ export function ignitionOf(wire: WireDevice): boolean | null {
   return switchState(wire.engine_status) ?? (word(wire.online) === 'engine' ? true : null)
 }
 
-/** The first sensor of a type with a value: its text, and its value with unit if it is a number. */
-function counterOf(device: WireDevice, type: string) {
-  const sensor = device.sensors.find((one) => sensorType(one) === type && sensorValue(one) !== undefined)
-  const written = text(sensor?.formatted) ?? text(sensor?.value)
-  const value = quantity(sensor?.formatted) ?? quantity(sensor?.value) ?? quantity(sensor?.val)
-  return { written, amount: value?.amount, unit: value?.unit || text(sensor?.unit) }
+/** The sensors of a type: the text of each, and its value with unit if it is a number. */
+function countersOf(device: WireDevice, type: string) {
+  return device.sensors
+    .filter((sensor) => sensorType(sensor) === type)
+    .map(({ formatted, value, val, unit }) => {
+      const found = quantity(formatted) ?? quantity(value) ?? quantity(val)
+      return { written: text(formatted) ?? text(value), amount: found?.amount, unit: found?.unit || text(unit) }
+    })
 }
 
 /** The account's unit of distance. Platform 2.x sends only that of speed. */
 export const distanceUnit = (device: WireDevice): string | undefined =>
   text(device.unit_of_distance) ?? text(device.distance_unit_hour)
 
-/** The odometer in km: the sensor in its own unit, else the device's counter in the account's unit. */
+/** The odometer in km: the first sensor with a number, in its own unit, else the device's counter in the account's unit. */
 export function odometerKm(device: WireDevice): number | undefined {
-  const { amount, unit } = counterOf(device, 'odometer')
-  if (amount !== undefined) return toKm(amount, unit ?? distanceUnit(device))
-  return toKm(device.total_distance, distanceUnit(device))
+  const sensor = countersOf(device, 'odometer').find(({ amount }) => amount !== undefined)
+  return toKm(sensor?.amount ?? device.total_distance, sensor?.unit ?? distanceUnit(device))
 }
 
-/** Engine hours of a sensor that states its unit; a number without a unit may be hours or seconds (platform.md 8.3). */
+/** Engine hours of the first sensor that states its unit; a number without a unit may be hours or seconds (platform.md 8.3). */
 export function engineHours(device: WireDevice): number | undefined {
-  const { written, amount, unit } = counterOf(device, 'engine_hours')
-  return hoursOf(written, amount, unit)
+  for (const { written, amount, unit } of countersOf(device, 'engine_hours')) {
+    const hours = hoursOf(written, amount, unit)
+    if (hours !== undefined) return hours
+  }
+  return undefined
 }
 
 /** Hours of an amount in a unit of time, else of a duration as text; undefined for any other. */

@@ -75,7 +75,7 @@ check('the odometer is in km, from its sensor, else from the total distance (N14
   ['platform 2.x in miles', { total_distance: 100, distance_unit_hour: 'mph' }, { odometer_km: 160.93 }],
   ['platform 2.x in nautical miles', { total_distance: 100, distance_unit_hour: 'kn' }, { odometer_km: 185.2 }],
   ['neither', { total_distance: '-' }, { odometer_km: null }],
-  ['the first sensor with a value', { ...odometers('- km', '7 km', '9 km'), total_distance: 12 }, { odometer_km: 7 }],
+  ['the first sensor with a value', { ...odometers('- km', 'n/a', '7 km', '9 km'), total_distance: 12 }, { odometer_km: 7 }],
 ])
 
 const engine = (raw: object) => counter('engine_hours', raw)
@@ -87,6 +87,7 @@ check('engine hours are hours, from a sensor that states its unit', device, [
   ['a duration', engine({ value: '1523h 30min' }), { engine_hours: 1523.5 }],
   ['no unit', engine({ value: '1523.4', val: 1523.4 }), { engine_hours: null }],
   ['another unit', engine({ value: '12 km' }), { engine_hours: null }],
+  ['a second sensor', { sensors: ['9', '7 h'].map((value) => ({ type: 'engine_hours', value })) }, { engine_hours: 7 }],
 ])
 
 check('movement and standstill are Unix seconds and seconds, null where the platform does not tell', device, [

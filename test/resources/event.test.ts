@@ -74,7 +74,7 @@ t.test('each word of the platform has one kind, and harsh driving is in the mess
     ['other', 'ignition', 'Ignition'],
     ['other', 'task_status', ''],
     ['alarm.triggered', 'sos', 'Harsh braking'],
-    ['alarm.triggered', 'custom', 'Door opened', 'Hardware brake test', 'Harsh cornering'],
+    ['alarm.triggered', 'custom', 'Door opened', 'Hardware brake test', 'Harsh cornering', 'Sudden break-in'],
     ['harsh.brake', 'custom', 'Harsh braking', 'Harsh breaking', 'Frenada brusca', 'Sudden deceleration'],
     ['harsh.acceleration', 'custom', 'Hard acceleration'],
     ['maintenance.due', 'service', ''],
