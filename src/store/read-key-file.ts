@@ -11,9 +11,11 @@ try {
   // Behind the end of a file that was cut within a page, lmdb reads zeros: tables without a name, and rows without a value.
   let isCut = tables.length < Math.min(3, entriesOf(root))
   for (const table of tables) {
-    const lengths = [...table.getRange()].map(({ value }) => (value as Buffer).length)
-    // A copy that was made between two writes may be a mix of both states.
-    isCut ||= lengths.includes(0) || lengths.length !== entriesOf(table)
+    const rows = [...table.getRange()] as { key: Buffer; value: Buffer }[]
+    // A copy that was made between two writes may be a mix of both states: rows that no lookup finds, or other ones.
+    const isFound = ({ key, value }: (typeof rows)[number]): boolean =>
+      value.length > 0 && (table.get(key) as Buffer | undefined)?.equals(value) === true
+    isCut ||= rows.length !== entriesOf(table) || !rows.every(isFound)
   }
   if (isCut) throw new Error('Cut within a page, or between two writes')
 } catch (error) {

@@ -75,7 +75,11 @@ check('the odometer is in km, from its sensor, else from the total distance (N14
   ['platform 2.x in miles', { total_distance: 100, distance_unit_hour: 'mph' }, { odometer_km: 160.93 }],
   ['platform 2.x in nautical miles', { total_distance: 100, distance_unit_hour: 'kn' }, { odometer_km: 185.2 }],
   ['neither', { total_distance: '-' }, { odometer_km: null }],
-  ['the first sensor with a value', { ...odometers('- km', 'n/a', '7 km', '9 km'), total_distance: 12 }, { odometer_km: 7 }],
+  [
+    'the first sensor with a value',
+    { ...odometers('- km', 'n/a', '7 km', '9 km'), total_distance: 12 },
+    { odometer_km: 7 },
+  ],
 ])
 
 const engine = (raw: object) => counter('engine_hours', raw)
