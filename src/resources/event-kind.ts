@@ -41,9 +41,9 @@ const covers = (pattern: string, word: string): boolean =>
 
 /** The word of all events that the account has defined itself. */
 const custom = 'custom'
+// A break-in is no braking.
 const harsh = /harsh|\bhard\b|sharp|sudden|rapid|abrupt|brusc/i
-// Not a break-in, nor a breakdown.
-const braking = /brak|break(?!.?in\b|down)|decel|desaceler|fren|frea/i
+const braking = /brak|break(?!.?in\b)|decel|desaceler|fren|frea/i
 const acceleration = /accel|aceler/i
 
 /** The kind of an event by the platform's word; harsh driving is in the message of a `custom` event only. */
