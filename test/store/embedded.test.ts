@@ -3,6 +3,7 @@ import {
   cpSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -13,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
+import { keyFileIn } from '../../src/store/key-file.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { kilobytesKept } from '../faults.js'
 import { temporaryFolder } from '../folder.js'
@@ -162,6 +164,27 @@ t.test('once the key file is removed or replaced, no key is acknowledged that th
   renameSync(`${dataDir}.old`, dataDir)
   t.equal(await store.keys.revoke(record.owner, record.id, NOW), true)
   t.equal(store.up(), true)
+})
+
+t.test('a key file whose keys no lookup finds is refused, though it has all of them', async (t) => {
+  const place = await embeddedPlace(t)
+  const { keys } = await place.open()
+  for (let n = 0; n < 60; n += 1) await keys.create(aKey(anOwner()).record, 20, NOW)
+  const dataDir = temporaryFolder(t)
+  const [source, copy] = [open({ path: keyFileIn(place.config.dataDir) }), keyFileIn(dataDir)]
+  // Without free pages.
+  await source.backup(copy, true)
+  await source.close()
+  await (await opened(t, { dataDir })).close()
+  const bytes = readFileSync(copy)
+  const pages = Array.from({ length: bytes.length / 4_096 }, (_, n) => bytes.subarray(n * 4_096, (n + 1) * 4_096))
+  // The kind of a page, here a leaf, is behind its number and its transaction.
+  const [first, second] = pages.filter((page) => page.readUInt16LE(18) === 2 && page.includes('"digest"'))
+  const swapped = [Buffer.from(first!.subarray(16)), Buffer.from(second!.subarray(16))] as const
+  second!.set(swapped[0], 16)
+  first!.set(swapped[1], 16)
+  writeFileSync(copy, bytes)
+  await t.rejects(opened(t, { dataDir }), { message: /is damaged/ })
 })
 
 t.test('a key that is kept in memory takes a few times the memory of its record', async (t) => {
