@@ -52,11 +52,11 @@ async function readOthers(job: Job<'get_devices'>, context: JobContext, fleet: F
   // A platform that numbers its pages may count groups in them: each has the same size without a limit.
   let limit = first.lastPage ? undefined : full
   let [isPaged, empty] = [false, 0]
+  // A single row at the end of a list may be a bad one, which is skipped; those of the first page may come again, as `limit` counts none of them.
+  const maxBad = Math.max(1, first.items - first.devices)
   for (let page = 2; page <= maxPages; page += 1) {
     const next = await readPage(job, context, fleet, { page, limit })
-    // A single row at the end of a list may be a bad row, which is skipped. Several of the first page are sent again, as none is a device.
-    const bad = Math.max(1, first.items - first.devices)
-    if (next.items > bad && next.devices === 0) throw changed('get_devices', 'id in any row', next.sample())
+    if (next.items > maxBad && next.devices === 0) throw changed('get_devices', 'id in any row', next.sample())
     empty = next.items > 0 ? 0 : empty + 1
     const isEnd = isLast(next, page, full) || empty === maxEmptyPages
     if (isEnd && !isPaged && next.added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })
