@@ -138,48 +138,38 @@ export class Platform {
   }
 
   /** Every call except address lookups passes through here, whichever thread sends its request. */
-  #call<T>(action: Action, requester: Requester, send: Send<T>): Promise<T> {
-    const { id: account } = requester
-    const started = performance.now()
-    return recorded(this.#guarded(action, requester, send), (outcome) => {
-      if (outcome) this.#options.onCall?.({ action, outcome, ms: performance.now() - started, account })
-    })
-  }
-
-  async #guarded<T>(action: Action, { id: account, isKnown }: Requester, send: Send<T>): Promise<T> {
+  async #call<T>(action: Action, { id: account, isKnown }: Requester, send: Send<T>): Promise<T> {
+    const { timeoutMs, onCall } = this.#options
     const call = { account, action, isKnown }
-    if (this.#breaker.waitMs(call) > 0) throw this.#refusal(call)
-    const { timeoutMs } = this.#options
-    const signal = AbortSignal.timeout(timeoutMs)
-    const begun = performance.now()
-    return await this.#bulkhead.run(call, signal, () => {
-      // The breaker may have opened while the call waited for its slot.
-      const permit = this.#breaker.enter(call)
-      if (!permit) throw this.#refusal(call)
-      // Without time for a response, a call is no sign of an outage: an account's burst would stop all others.
-      const isLate = performance.now() - begun > timeoutMs / 2
-      const sent = send(signal).catch((error: unknown) => {
-        const isOurs = isLate && error instanceof PlatformError && error.reason === 'timeout'
-        throw isOurs ? failure(action, 'overload', 'it waited too long for its turn') : error
+    const started = performance.now()
+    let outcome: CallOutcome | undefined = 'ok'
+    let permit: ReturnType<CircuitBreaker['enter']>
+    try {
+      if (this.#breaker.waitMs(call) > 0) throw this.#refusal(call)
+      const signal = AbortSignal.timeout(timeoutMs)
+      return await this.#bulkhead.run(call, signal, async () => {
+        // The breaker may have opened while the call waited for its slot.
+        permit = this.#breaker.enter(call)
+        if (!permit) throw this.#refusal(call)
+        // Without time for a response, a call is no sign of an outage: an account's burst would stop all others.
+        const isLate = performance.now() - started > timeoutMs / 2
+        return await send(signal).catch((error: unknown) => {
+          const isOurs = isLate && error instanceof PlatformError && error.reason === 'timeout'
+          throw isOurs ? failure(action, 'overload', 'it waited too long for its turn') : error
+        })
       })
-      return recorded(sent, (outcome) => permit.record(outcome ? meanings[outcome].breaker : 'ignored'))
-    })
+    } catch (error) {
+      outcome = error instanceof PlatformError ? error.reason : undefined
+      throw error
+    } finally {
+      // Anything but a PlatformError is a bug of the gateway, and says nothing about the platform.
+      permit?.record(outcome ? meanings[outcome].breaker : 'ignored')
+      if (outcome) onCall?.({ action, outcome, ms: performance.now() - started, account })
+    }
   }
 
   #refusal(call: Call): PlatformUnavailable {
     const retryAfterS = Math.max(1, Math.ceil(this.#breaker.waitMs(call) / 1_000))
     return new PlatformUnavailable(call.action, 'breaker_open', { retryAfterS })
-  }
-}
-
-/** @param record called with how the call has ended; undefined for a bug of the gateway. */
-async function recorded<T>(call: Promise<T>, record: (outcome: CallOutcome | undefined) => void): Promise<T> {
-  try {
-    const found = await call
-    record('ok')
-    return found
-  } catch (error) {
-    record(error instanceof PlatformError ? error.reason : undefined)
-    throw error
   }
 }
