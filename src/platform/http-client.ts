@@ -68,20 +68,19 @@ export class HttpClient {
    * Sends a GET and reads the body of its response; sent once more after a connection failure, over a new connection: all idle ones may be lost.
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; anything else is a bug in `read`.
    */
-  async send<T>(request: PlatformRequest, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
-    const path = `${this.#basePath}/${request.action}${searchOf(request)}`
+  async send<T>(query: PlatformRequest, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
     try {
-      return await this.#attempt(this.#pool, request.action, path, signal, read).catch(async (error: unknown) => {
+      return await this.#attempt(this.#pool, query, signal, read).catch(async (error: unknown) => {
         if (!retryable.has(codeOf(error)) || signal.aborted) throw error
         const client = new Client(this.#origin, this.#options)
         this.#clients.add(client)
-        return await this.#attempt(client, request.action, path, signal, read).finally(() => {
+        return await this.#attempt(client, query, signal, read).finally(() => {
           this.#clients.delete(client)
           return client.destroy()
         })
       })
     } catch (error) {
-      throw asPlatformError(request.action, error, signal)
+      throw asPlatformError(query.action, error, signal)
     }
   }
 
@@ -90,21 +89,14 @@ export class HttpClient {
     await Promise.all([this.#pool, ...this.#clients].map((each) => each.destroy()))
   }
 
-  async #attempt<T>(
-    dispatcher: Pool | Client,
-    action: Action,
-    path: string,
-    signal: AbortSignal,
-    read: ReadBody<T>,
-  ): Promise<T> {
-    const send = () => request.call(dispatcher, { method: 'GET', path, headers, signal })
+  async #attempt<T>(via: Pool | Client, query: PlatformRequest, signal: AbortSignal, read: ReadBody<T>) {
+    const { action } = query
+    const path = `${this.#basePath}/${action}${searchOf(query)}`
+    const send = () => request.call(via, { method: 'GET', path, headers, signal })
     const response = await unlessAborted(signal, send, () => {
-      const isConnected = Number(dispatcher.stats.connected) > 0
-      return failure(
-        action,
-        'timeout',
-        this.#names.isPending() ? 'name lookup' : isConnected ? undefined : 'no connection',
-      )
+      const isConnected = Number(via.stats.connected) > 0
+      const detail = this.#names.isPending() ? 'name lookup' : isConnected ? undefined : 'no connection'
+      return failure(action, 'timeout', detail)
     })
     const { statusCode: status, body } = response
     const { location, 'content-encoding': encoding } = response.headers
