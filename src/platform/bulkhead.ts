@@ -26,10 +26,7 @@ const maxQueuedPerAccount = 64
 const maxQueued = 1_000
 
 /** Calls in flight of each priority and all later ones, as they are limited. */
-type Counts = number[]
-
-const isFree = (limits: readonly number[], inFlight: Counts, priority: number): boolean =>
-  limits.every((limit, at) => at > priority || inFlight[at]! < limit)
+const noCalls: readonly number[] = limits.all.map(() => 0)
 
 type Queues = Map<string, (() => void)[]>
 
@@ -38,10 +35,10 @@ type Queues = Map<string, (() => void)[]>
  * An account has an entry only while it has calls in flight or in the queue.
  */
 export class Bulkhead {
-  readonly #all: Counts = limits.all.map(() => 0)
-  readonly #byAccount = new Map<string, Counts>()
+  readonly #all = [...noCalls]
+  readonly #byAccount = new Map<string, number[]>()
   /** Per priority: the queue of each account, the account whose turn is next first. */
-  readonly #queues: Queues[] = limits.all.map(() => new Map())
+  readonly #queues: Queues[] = noCalls.map(() => new Map())
   #queued = 0
 
   get queued(): number {
@@ -72,13 +69,13 @@ export class Bulkhead {
   }
 
   #isFree(account: string, priority: number): boolean {
-    const own = this.#byAccount.get(account)
-    if (priority === unknown && this.#all[unknown]! - this.#all[unknown + 1]! >= maxUnknownInFlight) return false
-    return isFree(limits.all, this.#all, priority) && (!own || isFree(limits.account, own, priority))
+    const [all, own] = [this.#all, this.#byAccount.get(account) ?? noCalls]
+    if (priority === unknown && all[unknown]! - all[unknown + 1]! >= maxUnknownInFlight) return false
+    return noCalls.every((_, at) => at > priority || (all[at]! < limits.all[at]! && own[at]! < limits.account[at]!))
   }
 
   #count(account: string, priority: number, calls: 1 | -1): void {
-    const own = this.#byAccount.get(account) ?? limits.all.map(() => 0)
+    const own = this.#byAccount.get(account) ?? [...noCalls]
     for (const counts of [this.#all, own]) for (let at = 0; at <= priority; at += 1) counts[at]! += calls
     if (own[0]! > 0) this.#byAccount.set(account, own)
     else this.#byAccount.delete(account)
