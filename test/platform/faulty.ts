@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http'
 import type { Test } from 'tap'
 import { Account } from '../../src/platform/account.js'
-import type { Platform, PlatformOptions } from '../../src/platform/client.js'
+import type { CallReport, Platform, PlatformOptions } from '../../src/platform/client.js'
 import { answers, type Bodies, Clock, gatewayOn, platform, platformClient, someHash } from '../helper.js'
 import { until } from '../redis.js'
 
@@ -73,10 +73,12 @@ export const endless =
     send()
   }
 
-/** A client of a platform of a few lines. */
+/** A client of a platform of a few lines, and how its calls have ended. */
 export async function clientOn(t: Test, answer: RequestListener | Bodies, options: Partial<PlatformOptions> = {}) {
   const { url, calls } = await platform(t, answer)
-  return { calls, platform: platformClient(t, url, options) }
+  const outcomes: string[] = []
+  const onCall = ({ outcome }: CallReport): void => void outcomes.push(outcome)
+  return { calls, outcomes, platform: platformClient(t, url, { onCall, ...options }) }
 }
 
 export const accountOn = (platform: Platform, hash = someHash, id = hash.slice(-2)): Account =>
