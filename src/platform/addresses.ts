@@ -1,7 +1,4 @@
-/**
- * Addresses of coordinates from the platform's geocoder: few lookups, cached per account; a failed lookup never fails a request.
- * They bypass circuit breaker, bulkhead and reports: a geocoder says nothing about the rest of the platform.
- */
+/** Addresses from the platform's geocoder. Lookups bypass breaker, bulkhead and reports: they say nothing about the rest of the platform. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedMap } from '../lib/bounded-map.js'
 import { parsedJson } from '../lib/parsed-json.js'

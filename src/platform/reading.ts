@@ -21,10 +21,7 @@ export function openReading(memory: Reservation, isLate: () => boolean, calls: n
       return left === 0
     },
 
-    /**
-     * @throws TooManyCalls; PlatformUnavailable `timeout` if the list takes too long or is given up, `too_large` if it has too many rows; what
-     * the call throws.
-     */
+    /** @throws TooManyCalls; PlatformUnavailable `timeout` (late or closed) or `too_large` (too many rows); what the call throws. */
     async send(action: Action, call: (memory: Reservation) => Promise<Page>): Promise<Page> {
       if (isClosed || isLate()) throw failure(action, 'timeout', 'of the list')
       if (left === 0) throw new TooManyCalls()

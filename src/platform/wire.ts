@@ -110,10 +110,7 @@ const kept = <T extends Record<string, Scalar>>(record: T): T =>
       .slice(0, maxKeptFields),
   ) as T
 
-/**
- * The setup in a response, without the zones and countries that the account has not chosen: it is kept for each account, and the whole lists
- * took 28 kB of heap.
- */
+/** The setup in a response. Of zones and countries it has the chosen ones: it is kept for each account, and whole lists took 28 kB. */
 export function setupIn(body: unknown): WireSetup {
   const { item, user_dst, ...lists } = read(wireSetup, body)
   const setup = { ...lists, item: kept(item), user_dst: kept(user_dst) }

@@ -7,15 +7,9 @@ import type { FromWorker, Job, JobAction, JobEnd, JobResults, ToWorker } from '.
 
 const bytesPerMb = 1024 * 1024
 
-/**
- * Heap of the worker, MB: as much as this process may use itself, at most 2 GB. The worker needs a small part of it; with less, V8
- * collects several times per list and doubles the cost. A worker that exceeds it ends alone, and the process goes on.
- */
+/** As much as this process may use itself, at most 2 GB: with less, V8 collects several times per list, which doubles its cost. */
 const maxHeapMb = Math.min(2_048, Math.floor(getHeapStatistics().heap_size_limit / bytesPerMb))
-/**
- * Memory of the worker. A list leaves mostly buffers behind: V8 collects a small young generation before they make it collect the whole heap.
- * With 8 MB, V8 collects the whole heap for each list of 10,000 instead of every third: a list costs 7 % more, and four take 15 MB more.
- */
+/** A worker that exceeds them ends alone. With a young generation of 8 MB, a list of 10,000 costs 7 % more, and four take 15 MB more. */
 const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 4 }
 
 /** One worker for all requests, started by the first; when it ends, its requests fail and the next one starts another. */
