@@ -110,9 +110,8 @@ export class AccountCache {
 }
 
 /**
- * The e-mail that names the account. None: a text that is too long to keep with every account and key, and what would make several accounts
- * one owner. That is a text without a letter or digit, such as the dash with which the platform says that there is none (platform.md 2), or stars that
- * hide one, and U+FFFD in place of an unreadable character.
+ * The e-mail that names the account. None: a text that is too long to keep with every key, and what would make several accounts one owner, as
+ * U+FFFD for an unreadable character, stars that hide an e-mail, or a dash for none (platform.md 2).
  */
 function emailIn({ email }: { email: Scalar }): string | null {
   if (typeof email !== 'string' || email.length > maxEmailLength) return null

@@ -29,10 +29,7 @@ export class Secret {
 /** `none`: no Bearer credential was sent. `malformed`: it is invalid by its form alone. */
 export type Credential = { kind: 'none' } | { kind: 'malformed' } | { kind: 'hash' | 'key' | 'demo'; secret: Secret }
 
-/**
- * Parses an `Authorization` header (RFC 9110 11.4, RFC 6750 2.1): the scheme in any case, one or more spaces, the credential.
- * Another scheme, or a scheme without a credential, is none.
- */
+/** Parses an `Authorization` header (RFC 9110 11.4, RFC 6750 2.1). Another scheme, or one without a credential, is none. */
 export function parseCredential(header: string | undefined, demoToken: string | undefined): Credential {
   if (header === undefined || header.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: 'none' }
   return toCredential(withoutSpaces(header.slice(scheme.length)), demoToken)
@@ -61,18 +58,12 @@ export function toCredential(token: string, demoToken: string | undefined): Cred
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'))
 
-/**
- * A name for a text that is safe to log and cannot be reversed: 128 bits of SHA-256 as 22 base64url characters.
- * In different domains, the same text has unrelated names.
- */
+/** A name for a text that is safe to log, unrelated in each domain: 128 bits of SHA-256 as 22 base64url characters. */
 export function fingerprint(domain: string, text: string): string {
   return hash('sha256', `gps:${domain}:${text}`, 'buffer').toString('base64url', 0, 16)
 }
 
-/**
- * One spelling of an e-mail, which names an account. Letters become lower case only in pairs, and only spaces are removed: otherwise e-mails
- * of two accounts could become one, such as those with `k` and the Kelvin sign, whose lower case is `k`, too.
- */
+/** One spelling of an e-mail. Letters become lower case only in pairs: with a Kelvin sign as `k`, two accounts would be one. */
 export const foldedEmail = (email: string): string => withoutSpaces(email).replace(/\p{Lu}/gu, lowerOfPair)
 
 function lowerOfPair(letter: string): string {

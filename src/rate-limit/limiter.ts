@@ -1,17 +1,11 @@
-/**
- * Request limits: the names that requests are counted under, their usage, and the headers, errors and hooks made of it. @fastify/rate-limit
- * cannot do this: it counts Fastify requests, but a client error has none, and an API key is counted by the call that looks it up.
- */
+/** Request limits. Not by @fastify/rate-limit: a client error has no Fastify request, and the lookup of an API key counts it. */
 import { isIPv6, SocketAddress } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, toApiError } from '../errors.js'
 import type { Count } from '../store/store.js'
 import type { FailoverCounters } from './counters.js'
 
-/**
- * Failed credentials of one IPv6 /56 per window, as a multiple of those of one address. A subscriber gets up to a /56, which is 256 /64s:
- * rotating through them gains this much.
- */
+/** Failed credentials of one IPv6 /56, as a multiple of those of one address: a subscriber may rotate through its 256 /64s. */
 const networkBudgets = 4
 
 /** How much of its limit a name has used in the current window. */
@@ -103,9 +97,8 @@ export function limitError(usage: Usage): ApiError | undefined {
   return isExceeded(usage) ? new ApiError('rate_limit_exceeded', { retryAfterS: Math.max(1, usage.resetS) }) : undefined
 }
 
-/** A failed authentication, which has been counted; where that exceeds a limit, `rate_limit_exceeded`. */
+/** A failed authentication, which has been counted under the name of `usage`; beyond its limit, `rate_limit_exceeded`. */
 export class AuthFailure extends ApiError {
-  /** The usage of the name that the failure was counted under. */
   readonly usage: Usage
 
   /** @param failure undefined if the exceeded limit is itself the failure. */
@@ -125,10 +118,7 @@ export function admit(reply: FastifyReply, usage: Usage): void {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/**
- * Counts a request without a credential on its address. The hook throws as `admit`.
- * @param prefix makes it a budget of its own. @param times its size, as a multiple of the usual one.
- */
+/** Counts a request on its address, and throws as `admit`. @param prefix of a budget of its own, `times` as large as the usual one. */
 export const countAddress =
   (limits: Limits, prefix = '', times = 1): Hook =>
   async ({ ip }, reply) =>

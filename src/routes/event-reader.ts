@@ -8,12 +8,10 @@ import { describe, eventDevice, newestFirst } from '../resources/event.js'
 import type { TypeFilter } from '../resources/event-kind.js'
 import { distinct, eventOf, idOf, merged, newestOf } from './event-rows.js'
 
-/** The filters of one request; `devices` are ids, or undefined for all devices. */
-interface EventSearch {
+interface EventSearch extends Pick<EventFilter, 'from' | 'to'> {
+  /** Ids, or undefined for all devices. */
   devices: readonly (number | undefined)[]
   type: TypeFilter | undefined
-  from: string | undefined
-  to: string | undefined
   /** Maximum platform calls. */
   calls: number
   /** Whether the request has `after_id`: it must not share a platform call that began earlier, which may lack new events. */

@@ -15,9 +15,8 @@ import { EventReader } from './event-reader.js'
 import { byId, invalid, type Needs, namesIn } from './query.js'
 
 /**
- * Platform calls for events and their types in one request. With account, zone and devices that is at most 20, if the device list is one page.
- * The first request of an account may take two more where the platform refuses user data, and one more where it writes the wall clock as Unix
- * time, since the devices are then read again.
+ * Platform calls for events and their types in one request: at most 20 with account, zone and a device list of one page. The first request may
+ * take two more where the platform refuses user data, and one more where it writes the wall clock as Unix time.
  */
 const maxCalls = 16
 

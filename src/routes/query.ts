@@ -59,8 +59,7 @@ export const translator =
 type Translate = ReturnType<typeof translator>
 
 /** Estimated heap of an item and its text, and of each of its parts. */
-const itemBytes = 500
-const partBytes = 200
+const [itemBytes, partBytes] = [500, 200]
 /** Parts in one response: more of them would hold the event loop for over 0.3 s. */
 const maxParts = 200_000
 /** Of a character in JSON, where a control character is `\u0001`. */
