@@ -28,15 +28,6 @@ t.test('a header is parsed by the rules of HTTP, whatever the case of its scheme
   t.equal('secret' in read && read.secret.reveal(), 'abc123')
 })
 
-t.test('a header of the maximum length is parsed in linear time', async (t) => {
-  const started = performance.now()
-  for (let n = 0; n < 200; n += 1) t.equal(kindOf(`Bearer x${' '.repeat(15_700)}y`), 'malformed')
-  const ms = performance.now() - started
-  t.ok(ms < 2_000, `${Math.round(ms)} ms for 200 headers`)
-  t.equal(kindOf(`Bearer ${' '.repeat(15_700)}`), 'none')
-  t.match(parseCredential(`Bearer${' '.repeat(15_700)}abc${' '.repeat(300)}`, DEMO), { kind: 'hash' })
-})
-
 t.test('the kind of a credential follows from its form alone', async (t) => {
   const kinds: Record<string, string[]> = {
     key: [`gps_live_${hex48}`],
