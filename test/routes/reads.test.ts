@@ -66,8 +66,9 @@ t.test('any window of devices and events is that part of the complete list, filt
   }
   const windows = fc.record({
     filter: fc.constantFrom(...filters),
-    offset: fc.nat(110),
-    limit: fc.integer({ min: 1, max: 90 }),
+    // Many windows end near the end of a list, some behind it.
+    offset: fc.oneof(fc.nat(12), fc.nat(110)),
+    limit: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 90 })),
   })
   await fc.assert(
     fc.asyncProperty(windows, async ({ filter, offset, limit }) => {
@@ -76,7 +77,7 @@ t.test('any window of devices and events is that part of the complete list, filt
       const { body } = await get(`/v1/${filter}&offset=${offset}&limit=${limit}`, hash)
       deepEqual(body, { ...all, offset, limit, has_more, data })
     }),
-    { numRuns: 1_000 },
+    { numRuns: 200 },
   )
 })
 
