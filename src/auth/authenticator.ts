@@ -46,8 +46,7 @@ export class Authenticator {
   }
 
   /**
-   * Counts a request on its credential, and sets its account. Sets `caller` and `accountId` as far as they are known, also if
-   * authentication fails, so that the log shows whose request it was.
+   * Counts a request on its credential, and sets its account. If it fails, `caller` and `accountId` are set as far as known, for the log.
    * @throws AuthFailure, and nothing else: wrong credentials are counted on the address and its network instead.
    */
   async authenticate(credential: Credential, request: FastifyRequest): Promise<Usage> {

@@ -34,10 +34,7 @@ function tagOf(json: string): string {
 
 type Responses = Map<string | undefined, { body: string | Buffer; tag: string }>
 
-/**
- * Caches serialized responses by name, for the lifetime of the device or device list that they show.
- * @returns a function that returns the body and sets the `ETag` header.
- */
+/** Caches serialized responses by name, as long as the device or list that they show. The function sets the `ETag` header. */
 function responseCache() {
   const known = new WeakMap<object, Responses>()
   /** @param maxBytes memory for the responses of one source. */

@@ -43,10 +43,7 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
     body: CreateKey,
     response: { 200: CreatedKey },
   }
-  /**
-   * Counts key creations per account: every key has a budget of its own, so that a loop of create, spend and revoke would otherwise have
-   * no limit. It now gets at most (`limits.max` / 5) × `limits.max` responses per window.
-   */
+  /** Every key has a budget of its own: without a limit on creations, a loop of create, spend and revoke would have none. */
   const countCreation = async (account: Account, now: number, reply: FastifyReply): Promise<void> => {
     const usage = await limits.count(`create:${account.id}`, Math.max(1, Math.floor(limits.max / 5)))
     if (!isExceeded(usage)) return
