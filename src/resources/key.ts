@@ -46,17 +46,14 @@ export const CreateKey = Type.Object(
 )
 export type CreateKey = Static<typeof CreateKey>
 
+const shown = ({ id, label, createdAt, expiresAt }: KeyRecord, key: string) => {
+  return { object: 'api_key' as const, id, key, label, created_at: createdAt, expires_at: expiresAt }
+}
+
 /** The only response with the complete key. */
-export const toCreatedKey = (stored: KeyRecord, key: string, email: string | null) => ({
-  object: 'api_key' as const,
-  id: stored.id,
-  key,
-  label: stored.label,
-  created_at: stored.createdAt,
-  expires_at: stored.expiresAt,
-  platform_email: email,
-  message: createdMessage,
-})
+export const toCreatedKey = (stored: KeyRecord, key: string, email: string | null) => {
+  return { ...shown(stored, key), platform_email: email, message: createdMessage }
+}
 
 export const CreatedKey = Resource('CreatedKey', 'A new API key, with its complete value', {
   object,
@@ -73,17 +70,9 @@ export const CreatedKey = Resource('CreatedKey', 'A new API key, with its comple
 export type CreatedKey = Static<typeof CreatedKey>
 
 /** @param usable whether it holds the current platform hash; null if unknown. */
-export const toKey = (stored: KeyRecord, usable: boolean | null) => ({
-  object: 'api_key' as const,
-  id: stored.id,
-  key: stored.hint,
-  label: stored.label,
-  created_at: stored.createdAt,
-  expires_at: stored.expiresAt,
-  last_used_at: stored.lastUsedAt,
-  status: 'active' as const,
-  usable,
-})
+export const toKey = (stored: KeyRecord, usable: boolean | null) => {
+  return { ...shown(stored, stored.hint), last_used_at: stored.lastUsedAt, status: 'active' as const, usable }
+}
 
 export const Key = Resource('Key', 'An active API key, with its value truncated', {
   object,
