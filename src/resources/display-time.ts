@@ -35,15 +35,9 @@ function datesOf(first: string, second: string, last: string): string[][] {
   ]
 }
 
-/** A time as text, and in Unix seconds as if it were UTC. */
-const readingOf = (date: string[], clock: string) => {
-  const time = `${date.map(two).join('-')} ${clock}`
-  return { time, at: asIfUtc(time) }
-}
-
 /** Whether the calendar has this day and a clock this time: `Date.parse` reads others as a later day, or as NaN. */
-const exists = ({ time, at }: ReturnType<typeof readingOf>): boolean =>
-  time > MIN_TIME && new Date(at * 1000).getUTCDate() === Number(time.slice(8, 10))
+const exists = (time: string): boolean =>
+  time > MIN_TIME && new Date(asIfUtc(time) * 1000).getUTCDate() === Number(time.slice(8, 10))
 
 /**
  * A display time of the platform as `YYYY-MM-DD HH:MM:SS`, same wall clock (platform.md 3.5).
@@ -56,10 +50,10 @@ export function displayTime(value: Scalar, near: readonly number[] = []): string
   const [match, first = '', , second = '', last = '', time = '0:00'] = DATE.exec(value.trim()) ?? []
   const clock = match && clockText(time)
   if (clock === undefined) return undefined
-  const readings = datesOf(first, second, last).map((date) => readingOf(date, clock))
+  const readings = datesOf(first, second, last).map((date) => `${date.map(two).join('-')} ${clock}`)
   const [one, other] = readings.filter(exists)
-  const distance = (at: number): number => Math.min(...near.map((second) => Math.abs(second - at)))
-  return (one && other && distance(other.at) < distance(one.at) ? other : one)?.time
+  const distance = (time: string): number => Math.min(...near.map((second) => Math.abs(second - asIfUtc(time))))
+  return one && other && distance(other) < distance(one) ? other : one
 }
 
 /** Whether `displayTime` is a time, a tenth of the work in the usual formats. */
