@@ -1,4 +1,5 @@
 /** The list envelope, paging, and strict parsing of query strings. */
+import type { ParsedUrlQuery } from 'node:querystring'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { field, Integer, ObjectName } from './schema.js'
 import { id } from './units.js'
@@ -128,23 +129,20 @@ export function requirement({ type, maxItems, enum: words, ...range }: Parameter
 const parsers: Record<string, (rule: Parameter, sent: string) => unknown> = { integer, array: ids }
 
 /** A list that is sent once or repeated, also as `ids[]=1` or `ids[0]=1`, as many clients do by default. */
-function listIn(sent: Record<string, unknown>, param: string): string | undefined {
-  const values = Object.keys(sent).flatMap((name) => (name.replace(/\[\d*\]$/, '') === param ? sent[name] : []))
+function listIn(sent: ParsedUrlQuery, param: string): string | undefined {
+  const values = Object.keys(sent).flatMap((name) => (name.replace(/\[\d*\]$/, '') === param ? (sent[name] ?? []) : []))
   return values.length > 0 ? values.join() : undefined
 }
 
 /**
- * Parses a query string by its schema, more strictly than Ajv's coercion: `1e3`, ` 5`, repeated parameters and
+ * Reads a parsed query string by its schema, more strictly than Ajv's coercion: `1e3`, ` 5`, repeated parameters and
  * integers beyond 2^53 without a maximum are invalid; a list of ids may be repeated. Unknown parameters are ignored.
- * @param query parameter names with a string, or with an array if a name is repeated.
  */
-export function readQuery<T extends TObject>(schema: T, query: unknown): { value: Static<T> } | BadQuery {
-  const sent = (typeof query === 'object' && query !== null ? query : {}) as Record<string, unknown>
+export function readQuery<T extends TObject>(schema: T, sent: ParsedUrlQuery): { value: Static<T> } | BadQuery {
   const value: Record<string, unknown> = {}
   for (const [param, property] of Object.entries(schema.properties)) {
     const rule = property as Parameter
-    const own = Object.hasOwn(sent, param) ? sent[param] : undefined
-    const raw = rule.type === 'array' ? listIn(sent, param) : own
+    const raw = rule.type === 'array' ? listIn(sent, param) : sent[param]
     if (raw === undefined && schema.required?.includes(param)) return { param, expected: 'is required' }
     if (raw === undefined) continue
     if (typeof raw !== 'string') return { param, expected: 'must not be repeated' }

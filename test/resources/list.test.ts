@@ -28,7 +28,7 @@ t.test('the envelope has the applied paging and whether more items follow', asyn
 })
 
 t.test('a high limit is lowered, unknown parameters are ignored, no default is set', async (t) => {
-  const rows: [Parameters<typeof readQuery>[0], unknown, object][] = [
+  const rows: [...Parameters<typeof readQuery>, object][] = [
     [DevicesQuery, {}, {}],
     [DevicesQuery, { limit: '501', offset: '7', x: ['1', '2'] }, { limit: 500, offset: 7 }],
     [DevicesQuery, { limit: '1' }, { limit: 1 }],
@@ -44,9 +44,6 @@ t.test('a high limit is lowered, unknown parameters are ignored, no default is s
     [IdsQuery, { ids: ['9', '8,7'] }, { ids: [7, 8, 9] }],
     [IdsQuery, { 'ids[]': ['9', '8'], ids: '7' }, { ids: [7, 8, 9] }],
     [IdsQuery, { 'ids[0]': '9', 'ids[1]': '8', 'ids[x]': '7', 'id[]': '6', 'ids[][]': '5' }, { ids: [8, 9] }],
-    [ListQuery, null, {}],
-    [ListQuery, 'limit', {}],
-    [ListQuery, Object.create({ limit: '5' }), {}],
   ]
   for (const [schema, query, value] of rows) t.strictSame(readQuery(schema, query), { value }, JSON.stringify(query))
 })
@@ -55,7 +52,7 @@ t.test('an invalid parameter is named, with what it must be, and its value is no
   const atLeast1 = 'must be an integer of at least 1'
   const oneOf3 = 'must be one of online, offline, moving'
   const upTo4 = 'must be 1 to 4 ids, separated by commas'
-  type Row = [Parameters<typeof readQuery>[0], Record<string, unknown>, param: string, expected: string]
+  type Row = [...Parameters<typeof readQuery>, param: string, expected: string]
   const limits = '1e3| 5|5 |+5|0|-1|1.0||x|0x10|٥'.split('|')
   const ids = ['', '1,', ',1', '1, 2', '-1', '0', '1e3', 'x', '9'.repeat(20), '1,2,3,4,5', ['1', ''], ['1,2,3', '4,5']]
   const rows: Row[] = [
