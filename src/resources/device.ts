@@ -85,6 +85,7 @@ const FRESH_S = 300
 const DEFAULT_MOVING_KMH = 6
 const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
 const DISCONNECTED = new Set(['offline', 'expired'])
+const KNOWN = new Set([undefined, ...CONNECTED, ...DISCONNECTED])
 
 const stateOf = (wire: WireDeviceState): string | undefined => word(wire.online)
 
@@ -144,10 +145,9 @@ export const writesDayFirst = (wire: WireDeviceState): boolean | undefined =>
 
 /** The platform's display time, else the time of the last data on the account's clock (platform.md 3.5). */
 function lastSeen(wire: WireDeviceState, zone: Zone | undefined): string | null {
-  const near = nearOf(wire)
-  const shown = displayTime(wire.time, near)
-  if (shown !== undefined) return shown
-  return near.length > 0 && zone ? (wallClock(Math.max(...near) * 1000, zone) ?? null) : null
+  const last = lastContact(wire)
+  const shown = displayTime(wire.time, nearOf(wire))
+  return shown ?? (zone && last > 0 ? wallClock(last * 1000, zone) : undefined) ?? null
 }
 
 /** Whether `last_seen` needs the account's zone: the instant is known, its display text is not. */
@@ -161,10 +161,7 @@ export const deviceName = (wire: WireDevice): string =>
   text(wire.name) ?? text(wire.device_data.name) ?? `Device ${deviceId(wire) ?? ''}`.trim()
 
 /** Whether the platform's state of a device is one of the known words, or absent. */
-export const isKnownState = (wire: WireDeviceState): boolean => {
-  const state = stateOf(wire)
-  return state === undefined || DISCONNECTED.has(state) || CONNECTED.has(state)
-}
+export const isKnownState = (wire: WireDeviceState): boolean => KNOWN.has(stateOf(wire))
 
 /**
  * The device of a platform row (spec.md, Device; platform.md 11.1); undefined without a valid id.
