@@ -43,10 +43,7 @@ export function envelope<T>(data: T[], count: number, { limit, offset = 0 }: Pag
 }
 
 /** A sequence that `page` can slice. */
-export interface Sliceable<T> {
-  readonly length: number
-  slice(from: number, to: number): T[]
-}
+export type Sliceable<T> = Pick<readonly T[], 'length' | 'slice'>
 
 /** The envelope of the requested part of all items. */
 export function page<T>(items: Sliceable<T>, { limit, offset = 0 }: Page): List<T> {

@@ -13,7 +13,7 @@ export const Sensor = Part('Sensor', {
 })
 export type Sensor = Static<typeof Sensor>
 
-export type WireSensor = WireDevice['sensors'][number]
+type WireSensor = WireDevice['sensors'][number]
 
 /** The text; undefined for a dash, with or without a unit (`- nn`). */
 const withValue = (value: string | undefined): string | undefined => (/^-+(\s|$)/.test(value ?? '') ? undefined : value)
