@@ -99,6 +99,5 @@ export function reference(
 }
 
 function send(reply: FastifyReply, type: string, bytes: Buffer): FastifyReply {
-  reply.type(type).headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
-  return reply.send(bytes)
+  return reply.type(type).header('Referrer-Policy', 'no-referrer').send(bytes)
 }
