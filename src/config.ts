@@ -81,10 +81,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * The configuration an environment means, with defaults filled in.
- * @throws ConfigError that lists every problem.
- */
+/** The configuration of an environment, with defaults. @throws ConfigError that lists every problem. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   // Files of secrets end with a line feed.
   const trimmed = Object.entries(env).map(([name, value]) => [name, value?.trim()] as const)
@@ -190,10 +187,7 @@ const checks: { [name in keyof Environment]?: (raw: string) => string | undefine
     proxies(raw) ? undefined : 'must be a hop count or comma-separated addresses or CIDRs, none of them /0',
 }
 
-/**
- * What Fastify's `trustProxy` takes; never `true`, which would believe any forged header. A hop count is a function, because Fastify
- * trusts no peer with a number alone; the peer is hop 0.
- */
+/** For Fastify's `trustProxy`. A hop count is a function, because Fastify trusts no peer with a number alone; the peer is hop 0. */
 function proxies(raw: string): false | string[] | ((address: string, hop: number) => boolean) {
   if (/^\d{1,2}$/.test(raw)) return (_address, hop) => hop < Number(raw)
   const ranges = raw.split(',').map((one) => one.trim())

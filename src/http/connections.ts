@@ -37,10 +37,7 @@ export interface Connection {
   unread?: { reservation: Reservation; since: number } | undefined
 }
 
-/**
- * Whose share of places and memory a request takes. Many callers share the demo account, so each address, as it is counted, has a share of
- * its own: one IPv6 subscriber has any number of them.
- */
+/** Whose share of places and memory a request takes. Many callers share the demo account, so there each address has its own. */
 export const ownerOf = ({ account, accountId, caller, ip }: FastifyRequest): string =>
   (caller?.credential === 'demo' ? undefined : (account?.id ?? accountId)) ?? addressName(ip)
 
@@ -51,13 +48,9 @@ export const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
 /** Whether the client has yet to read what is written. */
 export const isUnread = (socket: Socket): boolean => socket.writableLength > 0
 
-/** When the request in progress began. */
 const sinceOf = ({ reply }: Connection): number => reply?.since ?? Number.POSITIVE_INFINITY
 
-/**
- * Closes the connection of a client that is still sending: what arrives is read for a while, and dropped. If it were not read, the system
- * would reset the connection, and the client could lose the response (RFC 9112 9.6).
- */
+/** Closes the connection of a client that is still sending. Unread bytes would reset it, and the response be lost (RFC 9112 9.6). */
 export function linger(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), maxLingerMs)
   socket.once('close', () => clearTimeout(timer)).end()

@@ -19,8 +19,8 @@ const [checkMs, closingCheckMs] = [1_000, 200]
 const unreadSince = ({ unread }: Connection): number => unread?.since ?? Number.POSITIVE_INFINITY
 
 /**
- * Installs the deadlines, before all other hooks, any of which may respond. Ours, because Fastify's `handlerTimeout` gives every request a
- * timer and an AbortController of its own. @param budget of unread responses. @param ticks monotonic milliseconds.
+ * To be installed before all other hooks, any of which may respond. Ours, because Fastify's `handlerTimeout` gives every request a timer of
+ * its own. @param budget of unread responses. @param ticks monotonic milliseconds.
  */
 export function installDeadlines(app: App, connections: Connections, budget: ByteBudget, ticks: () => number): void {
   app.addHook('onRequest', (_request, reply, next) => {

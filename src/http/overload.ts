@@ -11,18 +11,15 @@ const maxDelayMs = 500
 /** Late samples in a row. Fewer are pauses, such as the start of the process or a garbage collection. */
 const minLateSamples = 3
 
-/**
- * The late samples in a row, with one more sample.
- * @param delayMs mean event-loop delay; NaN if the loop was blocked for the whole sample. @param waitMs longest wait for a turn.
- */
+/** The late samples in a row. @param delayMs NaN if the loop was blocked for the whole sample. @param waitMs longest wait for a turn. */
 export const lateSamples = (before: number, delayMs: number, waitMs: number): number =>
   delayMs <= maxDelayMs && waitMs <= maxDelayMs ? 0 : before + 1
 
 export const isOverload = (late: number): boolean => late >= minLateSamples
 
 /**
- * Sheds the requests of all routes that are registered on `app` afterwards. Ours, because @fastify/under-pressure sheds after a single late
- * sample, and ends the process when file descriptors run out: it reads the memory usage in a timer, which then throws.
+ * Sheds requests of all routes that are registered later. Ours, because @fastify/under-pressure sheds after a single late sample, and ends
+ * the process when file descriptors run out.
  */
 export function shedOverload(app: App, pace: Pace, onShed: () => void): void {
   let [late, isLoopLate] = [0, false]

@@ -38,10 +38,7 @@ function readBody(request: IncomingMessage): Promise<string> {
   return body
 }
 
-/**
- * Parses the bodies that `readBodies` reads. A route gets ApiError `payload_too_large`, `unsupported_media_type` or `invalid_request`, or an
- * error of Fastify where a body is not JSON.
- */
+/** Parses the bodies that `readBodies` reads. A route gets an ApiError, or an error of Fastify where a body is not JSON. */
 export function installBodyParser(app: App): void {
   // A poisoned field is dropped, as any other that is not known.
   const parse = app.getDefaultJsonParser('remove', 'remove')

@@ -19,10 +19,7 @@ const withPort = /(\d{1,3}(?:\.\d{1,3}){3}):\d+|\[([^[\],]+)\](?::\d+)?/g
 /** No request line has a space in its target. */
 const malformedPrefix = '/ '
 
-/**
- * Replaces a malformed URL by one that Fastify can route to these hooks. For a malformed URL Fastify runs no hook, and takes a proxy for
- * the client.
- */
+/** Makes a malformed URL one that Fastify routes: else it runs no hook, and takes a proxy for the client. */
 export function markMalformed(raw: IncomingMessage): void {
   raw.url = malformedPrefix + raw.url?.replaceAll('%', '')
 }

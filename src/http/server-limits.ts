@@ -33,10 +33,7 @@ const serverOptions = {
   keepAliveTimeout: 72_000,
 }
 
-/**
- * Connections that the system keeps until they are accepted; Linux keeps at most `net.core.somaxconn`. A client beyond them tries again after
- * 1 s: of 1,000 that connected at once, the last used to be served after 1.1 s, and now after 0.4 s.
- */
+/** Connections that the system keeps until they are accepted. A client beyond them tries again only after 1 s. */
 export const maxBacklog = 4_096
 
 /** @param onConnect responds to `CONNECT`, which has no path. */

@@ -17,9 +17,8 @@ export const paced =
     )
 
 /**
- * Delays each response until the sockets that are readable now have been read; an idle event loop delays it by some 10 µs. A response that
- * finds its client asleep pays for waking it: with 64 connections on two cores, a server that works 10 µs a request costs 34.9 µs a response
- * if each is sent at once, and 24.0 µs if those of a turn are sent together.
+ * Delays each response until the sockets that are readable now have been read. A response that finds its client asleep pays for waking it:
+ * with 64 connections and 10 µs of work, it costs 34.9 µs if each is sent at once, and 24.0 µs if those of a turn are sent together.
  */
 export function sendTogether(app: App): void {
   let waiting: { reply: FastifyReply; send: () => void }[] = []

@@ -27,7 +27,6 @@ export class Callers {
     this.#now = now
   }
 
-  /** Counts a request of an account. */
   count(account: string, key: string | null, isLimited: boolean): void {
     const { callers } = this.#current()
     if (callers.size >= maxCallers && !callers.has(key ?? account)) return

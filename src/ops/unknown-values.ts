@@ -19,10 +19,7 @@ const oneOf = (...values: readonly string[]): IsKnown => {
 const otherEvents = ['underspeed', 'expired_device', 'expiring_device', 'expired_sim', 'expiring_sim']
 const isOtherEvent = oneOf(...alertTypes, ...otherEvents)
 
-/**
- * Per action, the field whose values the gateway interprets or passes on, and the known ones (platform.md 3.3, 4, 5, 7.2, 8). Without one
- * that `isRequired` a row is misread: an amount without its unit.
- */
+/** Per action, a field and its known values (platform.md 3.3, 4, 5, 7.2, 8). Without a required one, an amount has no unit. */
 export const knownValues: ReadonlyMap<string, { field: string; isKnown: IsKnown; isRequired?: true }> = new Map([
   ['get_devices', { field: 'online', isKnown: oneOf('online', 'ack', 'engine', 'offline', 'moving') }],
   ['get_events', { field: 'type', isKnown: (word) => isOtherEvent(word) || kindOf(word, '') !== 'other' }],

@@ -43,10 +43,7 @@ export const securitySchemes = {
 
 const anyCredential = Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] }))
 
-/**
- * The document before `shareSchemas`.
- * @param paths those that @fastify/swagger collected. @param publicUrl only `servers` depends on it.
- */
+/** The document before `shareSchemas`. @param paths of @fastify/swagger. @param publicUrl only `servers` depends on it. */
 export function createDocument(paths: Record<string, PathItem>, publicUrl: string, version: string) {
   const operations = Object.values(paths).flatMap((item) => Object.values(item))
   const errors = operations.flatMap(errorResponses).map(({ name, response }) => [name, response] as const)

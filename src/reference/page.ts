@@ -30,8 +30,7 @@ interface PageOptions {
 type Values = Record<string, string | ((...words: string[]) => string)>
 
 /**
- * The HTML with its placeholders filled. Of the blocks `{{#demo}}…{{/demo}}` and `{{^demo}}…{{/demo}}`, the first remains
- * with a demo, the second without.
+ * The HTML with its placeholders filled. `{{#demo}}…{{/demo}}` remains with a demo, `{{^demo}}…{{/demo}}` without.
  * @throws for a placeholder without a value.
  */
 export function filled(html: string, values: Values, hasDemo: boolean): string {
@@ -51,7 +50,6 @@ const heading = /<section id="([\w-]+)">\n<h2>([^<]+)<\/h2>/g
 const linked = (html: string): string =>
   html.replace(heading, '<section id="$1" aria-labelledby="$1-title"><h2 id="$1-title"><a href="#$1">$2</a></h2>')
 
-/** Links to the chapters of the HTML. */
 function contents(html: string): string {
   const links = [...html.matchAll(heading)].map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`)
   return `<ul>${links.join('')}</ul>`
