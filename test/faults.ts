@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Test } from 'tap'
 import type { Answer } from './helper.js'
+import { hasCommonHeaders } from './http/headers.js'
 
 /** Minutes instead of seconds: real time limits run out, and everything happens more often. */
 export const isLong = process.env.FAULTS === 'long'
@@ -37,9 +38,7 @@ export function isUnavailable(t: Test, { status, headers, body }: Answer, name: 
   t.match(body?.message, /\S/, `${name}: message`)
   t.match(body?.docs, /#error-gateway_error$/, `${name}: link`)
   t.match(headers.get('retry-after'), /^[1-9]\d*$/, `${name}: Retry-After`)
-  for (const header of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']) {
-    t.match(headers.get(header), /^\d+$/, `${name}: ${header}`)
-  }
+  hasCommonHeaders(t, headers, name)
 }
 
 /** A host that does not exist: no label has more than 63 characters, so no name server is queried, which may be slow or away. */

@@ -1,23 +1,18 @@
 /** Misbehaving clients, or very many: each is bounded in time and memory, and the others do not notice. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { memoryOf } from '../bench/table.js'
 import { isLong } from '../faults.js'
 import { gateway, sandbox } from '../helper.js'
-import { type GatewayProcess, gatewayProcess } from '../process.js'
+import { gatewayProcess } from '../process.js'
 import { until } from '../redis.js'
 import { untilClosed } from './raw.js'
 
 const openFiles = 'process_open_fds'
-
-/** Resident memory of a process, megabytes. */
-function residentMb({ pid }: GatewayProcess): number {
-  const [, kb = ''] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kb) / 1024
-}
 
 const dial = async ({ port }: { port: number }): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1')
@@ -86,7 +81,7 @@ const cost = isLong ? ', cost little,' : ''
 t.test(`${many} connections at once are served${cost} and leave nothing behind`, async (t) => {
   // The first requests load code, which costs more than connections.
   t.equal((await child.get('/v1/devices')).status, 200)
-  const before = residentMb(child)
+  const before = memoryOf(child.pid, 'VmRSS')
   const sockets = await Promise.all(Array.from({ length: many }, () => dial(child)))
   const answers = sockets.map((socket) => once(socket, 'data'))
   for (const socket of sockets) socket.write('GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -95,9 +90,9 @@ t.test(`${many} connections at once are served${cost} and leave nothing behind`,
   const started = performance.now()
   t.equal((await child.get('/v1/devices')).status, 200)
   t.ok(performance.now() - started < 3_000, 'one more is served beside them')
-  const grown = residentMb(child) - before
+  const grown = memoryOf(child.pid, 'VmRSS') - before
   // Of 300, `http/memory` measures it: what a process keeps varies more.
-  if (isLong) t.ok(grown < 100, `${Math.round(grown)} MB for ${many} connections`)
+  if (isLong) t.ok(grown < 100, `${grown} MB for ${many} connections`)
   for (const socket of sockets) socket.destroy()
   await until(async () => (await child.metric(openFiles)) < 200)
 })
