@@ -106,6 +106,18 @@ t.test('the key file does not grow with each start that removes expired keys', a
   t.ok(sizes[5]! - sizes[2]! < minFreeBytes, sizes.join())
 })
 
+t.test('a key file whose verification cannot run is not taken for a damaged one', async (t) => {
+  const place = await embeddedPlace(t)
+  const record = await storedKey(await place.open())
+  t.teardown(() => delete process.env.NODE_OPTIONS)
+  for (const ends of ['process.abort()', 'process.exit(1)', 'throw new Error()']) {
+    const folder = t.testdir({ 'ends.cjs': `if (/read-key-file/.test(process.argv[1])) ${ends}` })
+    process.env.NODE_OPTIONS = `--require=${join(folder, 'ends.cjs')}`
+    const { keys } = await place.open()
+    t.same(await keys.find(record.digest, NOW), record, ends)
+  }
+})
+
 /** Each in a container of its own, as far as ids of processes go. */
 const apart = ['--pid', '--fork', '--kill-child', process.execPath, program('main.js')]
 const withoutUnshare = spawnSync('unshare', [...apart, '--help']).status !== 0 && 'this process may not unshare'
@@ -125,24 +137,10 @@ t.test('in processes', async (t) => {
     )
   })
 
-  t.test('a key file whose verification cannot run is not taken for a damaged one', async (t) => {
-    const place = await embeddedPlace(t)
-    await storedKey(await place.open())
-    for (const ends of ['process.abort()', 'process.exit(1)', 'throw new Error()']) {
-      const folder = t.testdir({ 'ends.cjs': `if (/read-key-file/.test(process.argv[1])) ${ends}` })
-      const env = { DATA_DIR: place.config.dataDir, NODE_OPTIONS: `--require=${join(folder, 'ends.cjs')}` }
-      const { status, stdout } = spawnSync(process.execPath, [program('main.js'), 'keys', 'list'], {
-        env,
-        encoding: 'utf8',
-      })
-      t.match([status, stdout], [0, / 1$/m], ends)
-    }
-  })
-
   t.test('a new store on a full disk is refused with the cause', { skip: withoutMount() }, async (t) => {
     const folder = temporaryFolder(t)
     const script = `mount -t tmpfs -o size=$2 tmpfs "$1" && head -c 64k /dev/zero > "$1/file"; PORT=0 OPS_PORT=off DATA_DIR="$1/data" "$3" "$4"`
-    for (const size of ['64k', '68k', '72k', '84k']) {
+    for (const size of ['64k', '72k']) {
       const ended = mounting(script, 'sh', folder, size, process.execPath, program('main.js'))
       t.match(
         ended,
