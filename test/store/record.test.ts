@@ -5,45 +5,37 @@ import { type KeyRecord, toRecord, usedAt } from '../../src/store/record.js'
 import { aKey, anOwner, DAY_MS, NOW } from './places.js'
 
 const { record } = aKey(anOwner())
-const isTime = (value: unknown): boolean =>
-  Number.isInteger(value) && !Number.isNaN(new Date(value as number).getTime()) && (value as number) >= 0
+const texts = [undefined, null, 7, {}]
+const times = [undefined, '1', -1, 0.5, Number.NaN, 8.64e15 + 2]
+const renewal = { publicKey: 'x'.repeat(43), userId: '7', holds: 'x' }
 
-/** Written by hand, as the schema under test must not judge itself. */
-const isComplete: Record<keyof KeyRecord, (value: unknown) => boolean> = {
-  version: (value) => value === 1,
-  id: (value) => typeof value === 'string' && value.length === 36,
-  digest: (value) => typeof value === 'string' && value.length === 64,
-  owner: (value) => typeof value === 'string' && value !== '',
-  email: (value) => typeof value === 'string',
-  hint: (value) => typeof value === 'string',
-  sealed: (value) => typeof value === 'string',
-  label: (value) => typeof value === 'string',
-  createdAt: isTime,
-  expiresAt: isTime,
-  lastUsedAt: (value) => value === null || isTime(value),
-  limit: (value) => value === null || (Number.isInteger(value) && (value as number) > 0),
-  renewal: (value) => value === undefined,
+/** Values that each field must not have. */
+const wrong: Record<keyof KeyRecord, unknown[]> = {
+  version: [undefined, null, 0, 2, '1'],
+  id: [...texts, '', record.id.slice(1), `${record.id}0`, record.id.toUpperCase().replace(/^./, 'A')],
+  digest: [...texts, '', record.digest.slice(1), `${record.digest}0`, 'x'.repeat(64)],
+  owner: [...texts, '', 'x'.repeat(65)],
+  email: texts,
+  hint: texts,
+  sealed: texts,
+  label: texts,
+  createdAt: [...times, null],
+  expiresAt: [...times, null],
+  lastUsedAt: times,
+  limit: [undefined, '1', 0, -1, 0.5],
+  renewal: [null, {}, ...Object.keys(renewal).map((name) => ({ ...renewal, [name]: '' }))],
 }
-const fields = Object.keys(isComplete) as (keyof KeyRecord)[]
 
 t.test('an intact record passes unchanged, with the fields of a newer release', async (t) => {
-  t.same(toRecord({ ...record, limit: 5, lastUsedAt: 8.64e15 }), { ...record, limit: 5, lastUsedAt: 8.64e15 })
-  t.same(toRecord({ ...record, newer: 'x' }), { ...record, newer: 'x' })
+  const extreme = { ...record, limit: 1, createdAt: 0, lastUsedAt: 8.64e15, owner: 'x'.repeat(64) }
+  t.same(toRecord(extreme), extreme)
+  t.same(toRecord({ ...record, renewal, newer: 'x' }), { ...record, renewal, newer: 'x' })
 })
 
-t.test('a record passes exactly when each of its fields is present and valid', async () => {
-  const texts = ['', 'x'.repeat(64), 'a'.repeat(64)]
-  const close = fc.constantFrom<unknown>(null, 0, -1, 0.5, 1, 2, 8.64e15, 8.64e15 + 2, ...texts)
-  const change = fc.tuple(fc.constantFrom(...fields), fc.oneof(close, fc.anything({ withNullPrototype: true })))
-  fc.assert(
-    fc.property(change, ([field, value]) => {
-      const { [field]: _, ...rest } = record
-      const passed = toRecord(value === undefined ? rest : { ...rest, [field]: value })
-      if (passed && !isComplete[field](passed[field])) throw new Error(`${field} must not pass`)
-      if (!passed && typeof value !== 'string' && isComplete[field](value)) throw new Error(`${field} must pass`)
-    }),
-    { numRuns: 3_000, examples: fields.map((field): [[typeof field, unknown]] => [[field, undefined]]) },
-  )
+t.test('a record with a missing or wrong field does not pass', async (t) => {
+  for (const [field, values] of Object.entries(wrong))
+    for (const value of values)
+      t.equal(toRecord({ ...record, renewal, [field]: value }), undefined, `${field} ${value}`)
 })
 
 t.test('no value makes the decoder throw', async () => {
