@@ -4,12 +4,15 @@ import type { Store } from './store.js'
 export interface StoreReport {
   /** The name of the method. */
   verb: string
-  /** `none`: there is no such key, or nothing to change. */
+  /** `none`: there is no such key, or nothing has changed. */
   outcome: 'ok' | 'none' | 'unavailable'
   /** Why it is unavailable. */
   error?: unknown
   ms: number
 }
+
+/** What a method returns that has found or changed nothing. */
+const none: readonly unknown[] = [undefined, false, 'too_many']
 
 type OnStored = (report: StoreReport) => void
 
@@ -29,7 +32,7 @@ function timed<T extends object>(target: T, onStored: OnStored): T {
         onStored({ verb, outcome, error, ms: performance.now() - started })
       const reply = method.apply(target, args)
       reply.then(
-        (found) => report(found === undefined ? 'none' : 'ok'),
+        (found) => report(none.includes(found) ? 'none' : 'ok'),
         (error) => report('unavailable', error),
       )
       return reply

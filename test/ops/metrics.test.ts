@@ -91,6 +91,20 @@ t.test('requests, calls, lookups and limiter counts are counted as they happened
   t.match(text, /^process_resident_memory_bytes /m)
 })
 
+t.test('a key beyond the maximum and a revocation of no key have changed nothing in the store', async (t) => {
+  const { get, metrics } = await gatewayOn(t, { env: { MAX_KEYS_PER_ACCOUNT: '1' } }, {})
+  const { body: created } = await createKey(get)
+  t.equal((await createKey(get)).status, 409)
+  t.equal((await revokeKey(get, created.id)).status, 200)
+  t.equal((await revokeKey(get, created.id)).status, 404)
+  const text = await metrics()
+  // A revocation tries both names that the account may own keys under.
+  const expected = { create: [1, 1], revoke: [1, 2] }
+  for (const [verb, counts] of Object.entries(expected))
+    for (const [at, outcome] of ['ok', 'none'].entries())
+      t.equal(countOf(text, `gateway_store_calls_total{verb="${verb}",outcome="${outcome}"}`), counts[at], verb)
+})
+
 t.test('latencies are in seconds, with the stated target as a boundary', async (t) => {
   const metrics = new Metrics()
   for (const ms of [300, 301]) metrics.observeRequest({ method: 'GET', route: '/one', status: 200, ms })
