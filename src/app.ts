@@ -98,7 +98,13 @@ function openParts(config: Config, deps: Deps) {
   const platforms = openPlatforms(config, deps, { budget, pace, outages })
   const { accounts, demo, deviceCache, byRealm } = platforms
   const authenticator = new Authenticator({ accounts, demo, keys: store.keys, limits, clock })
-  metrics.watch({ platforms: byRealm, deviceCache, worker: deps.worker, accounts, counters, store, budget })
+  const up = (): boolean => {
+    const isUp = store.up()
+    // Where nothing but its metrics is read, no other call would show that Redis is back, or accepts writes again.
+    if (!isUp) void limits.read('')
+    return isUp
+  }
+  metrics.watch({ platforms: byRealm, deviceCache, worker: deps.worker, accounts, counters, store: { up }, budget })
   return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new KnownCallers(demo?.token) }
 }
 

@@ -20,6 +20,8 @@ const DENIED_MS = 15 * 60_000
 
 /** How Redis denies a right, also within a script. */
 export const DENIAL = /NOPERM|ACL failure|The user executing the script/
+/** How it denies all scripts, and so almost every command: whichever succeeds shows that this is over. */
+const DENIES_SCRIPTS = /NOPERM .*'eval(sha)?' command/
 
 class LateReply extends Error {}
 
@@ -29,7 +31,7 @@ export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
   #refuses = false
-  /** The last command that the ACL denied, and until when that counts at most: the command may be too rare to show that it is over. */
+  /** The last command that the ACL denied, '' for any, and until when that counts at most: it may be too rare to show that it is over. */
   #denied = { name: '', until: 0 }
   /** Why there is no connection. */
   #failure: Error | undefined
@@ -65,7 +67,7 @@ export class Connection {
     try {
       const result = await withinLimit(this.#whenReady(command))
       this.#replies = true
-      if (this.#denied.name === name) this.#denied.until = 0
+      if (['', name].includes(this.#denied.name)) this.#denied.until = 0
       if (this.#refuses && hasWritten(result)) this.#refuses = false
       return result
     } catch (error) {
@@ -73,7 +75,8 @@ export class Connection {
       if (REFUSAL.test(String(error))) this.#refuses = true
       if (error instanceof LateReply) this.#probeLater()
       if (!DENIAL.test(String(error))) throw this.unavailable(error)
-      this.#denied = { name, until: performance.now() + DENIED_MS }
+      const denied = DENIES_SCRIPTS.test(String(error)) ? '' : name
+      this.#denied = { name: denied, until: performance.now() + DENIED_MS }
       // Within a script Redis does not name the command.
       throw this.unavailable(new Error(`${this.causeOf(error).message}; gps-fleet-gateway check names the right`))
     }

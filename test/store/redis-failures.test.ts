@@ -90,6 +90,11 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     await t.rejects(store.counters.increment('c', 60_000), {
       cause: { message: /can't run this command|no permissions to run the 'incr' command/ },
     })
+    await grant(server, '-evalsha')
+    await t.rejects(store.counters.increment('c', 60_000), { cause: { message: /'evalsha' command/ } })
+    await grant(server, '+evalsha')
+    t.ok(await store.keys.use(record.digest, DAY_MS, NOW))
+    t.equal(store.up(), true, 'any command shows that scripts may run again')
     await grant(server, '+incr', '-@hash')
     const hint = { cause: { message: /; gps-fleet-gateway check names the right$/ } }
     await t.rejects(store.keys.use(record.digest, DAY_MS, NOW), hint)
@@ -125,6 +130,18 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.equal(await keys.revoke(record.owner, record.id, NOW), true)
     t.equal(await keys.use(record.digest, DAY_MS, NOW), undefined)
     t.equal(up(), true)
+  })
+
+  t.test('accepts writes again, the metrics of a gateway without requests soon say so', async (t) => {
+    const server = await redisServer(t)
+    const child = await gatewayProcess(t, { REDIS_URL: server.url })
+    const isUp = async () => (await child.metric('gateway_store_up')) === 1
+    await until(isUp)
+    await server.command('config', 'set', 'maxmemory', '1')
+    await child.get('/health')
+    await until(async () => !(await isUp()))
+    await server.command('config', 'set', 'maxmemory', '0')
+    await until(isUp)
   })
 
   t.test('has an address of the other family only, it is not found', async (t) => {
