@@ -35,7 +35,7 @@ VOLUME /data
 EXPOSE 3000 9091
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=3s --start-period=10s --retries=3 \
-  CMD ["node", "-e", "const { HOST: host = '', PORT: port } = process.env, isAny = /^(0\\.0\\.0\\.0|::)?$/.test(host); fetch(`http://${isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${Number(port) || 3000}/api/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { HOST = '', PORT } = process.env, host = HOST.trim(), isAny = /^(0\\.0\\.0\\.0|::)?$/.test(host); require('node:http').get({ host: isAny ? '127.0.0.1' : host, port: Number(PORT) || 3000, path: '/api/health' }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 # As many helpers for collecting garbage as there are cores to spare: with more of them, the event loop waits its turn.
 CMD ["node", "--v8-pool-size=0", "dist/main.js"]
 

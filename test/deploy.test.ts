@@ -75,7 +75,7 @@ t.test('the image checks its health at the address that it listens on', async (t
   const check = (env: Record<string, string>) =>
     new Program(t, program, words, { env: { PATH: process.env.PATH, PORT: ` ${port} `, ...env } }).exited
   t.equal(await check({}), 0)
-  for (const HOST of ['0.0.0.0', '::', '127.0.0.2', 'localhost', ...(family === 'IPv6' ? ['::1'] : [])])
+  for (const HOST of ['0.0.0.0', '::', ' 127.0.0.2 ', 'localhost', ...(family === 'IPv6' ? ['::1'] : [])])
     t.equal(await check({ HOST }), 0, HOST)
   status = 503
   t.equal(await check({}), 1)
