@@ -61,15 +61,23 @@ export async function readDocument(
   const { action } = request
   const chunks: Uint8Array[] = []
   const maxBytes = isAccountAction(action) ? maxSmallBytes : maxDocumentBytes
-  let [received, values] = [0, 0]
-  for await (const chunk of body) {
-    received += chunk.byteLength
-    if (received > maxBytes) throw failure(action, 'too_large', `${received} bytes`)
-    const { openings, commas } = valuesIn(chunk)
-    values += openings + commas
-    if (values > maxValues) throw failure(action, 'too_large', `${values} values`)
-    reserve(action, reservation, heapOf(chunk.byteLength, openings, commas))
-    chunks.push(chunk)
+  let [received, values, reserved] = [0, 0, 0]
+  try {
+    for await (const chunk of body) {
+      received += chunk.byteLength
+      if (received > maxBytes) throw failure(action, 'too_large', `${received} bytes`)
+      const { openings, commas } = valuesIn(chunk)
+      values += openings + commas
+      if (values > maxValues) throw failure(action, 'too_large', `${values} values`)
+      const bytes = heapOf(chunk.byteLength, openings, commas)
+      reserve(action, reservation, bytes)
+      reserved += bytes
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // A second attempt reads the whole body again.
+    reservation.grow(-reserved)
+    throw error
   }
   const bytes = Buffer.concat(chunks)
   if (hasTooManyNames(bytes)) throw failure(action, 'too_large', 'too many names')

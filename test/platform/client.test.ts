@@ -100,6 +100,17 @@ t.test('a connection that ends before its response is tried once more, and only 
   }
 })
 
+t.test('a second attempt has room where the first one had', async (t) => {
+  const body = JSON.stringify(['x'.repeat(10_000)])
+  const answer: RequestListener = (_request, response) => {
+    if (calls.length > 1) response.end(body)
+    else response.writeHead(200).write(body.slice(0, -1), () => setImmediate(() => response.destroy()))
+  }
+  const { platform, calls } = await clientOn(t, answer, { budget: new ByteBudget(120_000) })
+  t.same(await platform.get('get_devices', someone), JSON.parse(body))
+  t.equal(calls.length, 2)
+})
+
 t.test('a call is not lost where all idle connections are lost at once', async (t) => {
   const sockets: Socket[] = []
   const waiting: ServerResponse[] = []
