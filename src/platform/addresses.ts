@@ -83,6 +83,7 @@ export class Addresses {
     const { now, onLookup } = this.#options
     if (!this.#spend(account)) return void onLookup('over_budget')
     const key = keyOf(account, position)
+    const { usedBy } = this.#window
     // It waits for a socket, perhaps for lookups of other accounts: its failure says nothing about its own account.
     const isQueued = this.#pending.size >= connections
     const lookup = requestAddress(this.#client, hash, position).then(
@@ -92,7 +93,7 @@ export class Addresses {
       },
       () => {
         // The account's lookups rest for what is left of the minute.
-        if (!isQueued) this.#window.usedBy.set(account, Number.POSITIVE_INFINITY)
+        if (!isQueued) usedBy.set(account, Number.POSITIVE_INFINITY)
         onLookup('failed')
       },
     )

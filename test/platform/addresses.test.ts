@@ -1,5 +1,5 @@
 /** Addresses from the platform's geocoder: within a budget, by account, and never at the cost of a response. */
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { Addresses } from '../../src/platform/addresses.js'
 import { kilobytesKept } from '../faults.js'
@@ -135,6 +135,23 @@ t.test('an account has a quarter of the lookups of a minute, and all together ha
   const single = await geocoded(t, street, { ADDRESS_LOOKUPS_PER_MINUTE: '1' })
   t.equal(await single.address(1), 'Mill Lane 7')
   t.equal(await single.address(1, otherHash), null)
+})
+
+t.test('a lookup that fails after the end of its minute leaves the account the next one', async (t) => {
+  const held: ServerResponse[] = []
+  const { address, advance, bodies, metrics } = await geocoded(
+    t,
+    ((_, response) => void held.push(response)) as RequestListener,
+  )
+  const late = address(1)
+  await until(() => held.length === 1)
+  advance(60_000)
+  bodies.address = street
+  t.equal(await address(2), street)
+  held[0]?.writeHead(500).end()
+  t.equal(await late, null)
+  await until(async () => (await metrics()).includes('gateway_address_lookups_total{outcome="failed"} 1'))
+  t.equal(await address(3), street)
 })
 
 t.test('a geocoder that fails or hangs costs no response, no health and no account', async (t) => {
