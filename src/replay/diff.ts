@@ -1,6 +1,6 @@
 /** Comparison of two gateways: every documented request about a folder's account, and the differences of the responses. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Folder } from './exchange.js'
+import type { Folder } from './folder.js'
 import { jsonIn } from './json-lines.js'
 
 /** Where two JSON values differ; a side that lacks the place is `undefined`. */

@@ -2,22 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import { compare, fetchFrom } from './diff.js'
-import { drift } from './drift.js'
-import {
-  type Exchange,
-  type Folder,
-  fileNameOf,
-  type PlatformRequest,
-  parseExchange,
-  parseTarget,
-  type RecordedResponse,
-  writeExchange,
-} from './exchange.js'
+import { compare } from './diff.js'
+import { type Exchange, fileNameOf, type PlatformRequest, parseExchange, parseTarget } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
-import { jsonIn } from './json-lines.js'
-import type { Pseudonyms } from './pseudonym.js'
-import { isAddressLookup, type Scrub, withIds } from './scrub.js'
+import { writeExchange } from './folder.js'
+import { exchangeOf, forward, isRefusal, sendAs, timeout, validateHash } from './requests.js'
+import type { Scrub } from './scrub.js'
 
 /** The actions that only read. The platform also has GETs that change data: nothing else is forwarded. */
 const readActions = new Set(
@@ -27,10 +17,7 @@ const readActions = new Set(
 )
 const isReadAction = (action: string): boolean => readActions.has(action) || /^services\/\d+$/.test(action)
 
-const timeoutMs = 60_000
 const maxShownDifferences = 20
-
-type PlatformResponse = Awaited<ReturnType<typeof fetchFrom>>
 
 type RecorderOptions = {
   /** The platform's API base, for example `https://tracker.example.com/api`. */
@@ -42,33 +29,6 @@ type RecorderOptions = {
   /** Of the invented values. */
   fingerprint: string
   log: (line: string) => void
-}
-
-const timeout = (): AbortSignal => AbortSignal.timeout(timeoutMs)
-
-/** @throws Error as `fetchFrom`, and for a status that no exchange may have. */
-async function forward(platform: string, action: string, search: URLSearchParams, signal = timeout()) {
-  const init = { headers: { accept: 'application/json' }, signal }
-  const response = await fetchFrom(platform.replace(/(?<!\/)\/+$/, ''), `/${action}?${search}`, init)
-  if (response.status > 599) throw new Error(`${platform} responds with status ${response.status}`)
-  return response
-}
-
-/** Sends a request of our own. @throws Error as `forward`. */
-const sendAs = (hash: string, platform: string, { action, query }: PlatformRequest): Promise<PlatformResponse> =>
-  forward(platform, action, new URLSearchParams({ ...query, lang: 'en', user_api_hash: hash }))
-
-function exchangeOf({ action, query }: PlatformRequest, { status, headers, text }: PlatformResponse): Exchange {
-  const bom = text.startsWith('\uFEFF')
-  const response: RecordedResponse = { ...bodyOf(bom ? text.slice(1) : text), headers }
-  return { action, query, responses: [{ ...response, ...(bom ? { bom } : {}), ...(status === 200 ? {} : { status }) }] }
-}
-
-function bodyOf(text: string): RecordedResponse {
-  if (text === '') return {}
-  const json = jsonIn(text)
-  if (json !== undefined) return { json }
-  return text.trimStart().startsWith('<') ? { html: text } : { text }
 }
 
 /** An app that forwards `GET /api/<action>` of reading actions to the platform and records the responses. */
@@ -138,19 +98,6 @@ export async function recordOne(wanted: PlatformRequest, hash: string, options: 
   return keep(isWholeList ? { ...exchange, any: ['id', 'limit', 'page'] } : exchange, new Set([hash]), options)
 }
 
-const isRefusal = ({ status }: PlatformResponse): boolean => status === 401 || status === 419
-
-async function validateHash(platform: string, hash: string): Promise<void> {
-  const response = await sendAs(hash, platform, { action: 'get_user_data', query: {} })
-  // Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`.
-  const isRedirect = response.status >= 300 && response.status < 400
-  const { status: flag } = (jsonIn(response.text) ?? {}) as { status?: unknown }
-  if (isRefusal(response) || isRedirect || [0, '0', false].some((no) => no === flag))
-    throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
-  if (response.status === 404)
-    throw new Error(`${platform}/get_user_data has status 404: is it the base URL of the platform, with /api?`)
-}
-
 /** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */
 async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions): Promise<Exchange | undefined> {
   const { folder, update, scrub, fingerprint, log } = options
@@ -173,49 +120,3 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
   }
   return exchange
 }
-
-/**
- * Repeats all recorded requests except address lookups, whose positions are invented. Logs how the shape of the responses has changed, and
- * a summary.
- * @param pseudonyms of the recording, which reveal the real ids; undefined without its secret.
- * @returns whether nothing is gone and no kind has changed; new fields are logged and are no failure.
- * @throws Error when the platform cannot be reached or rejects the hash, or the real ids are needed and unknown.
- */
-export async function check(
-  platform: string,
-  folder: Folder,
-  hash: string,
-  log: (line: string) => void,
-  pseudonyms?: Pseudonyms,
-): Promise<boolean> {
-  const { origin, fingerprint } = folder.manifest
-  const hasIds = (exchange: Exchange): boolean => fileNameOf(withIds(exchange, () => 0)) !== fileNameOf(exchange)
-  const isRevealed = fingerprint === undefined ? pseudonyms !== undefined : pseudonyms?.fingerprint === fingerprint
-  if (!isRevealed && origin === 'recorded' && folder.exchanges.some(hasIds))
-    throw new Error(
-      'the ids in this recording are invented: set RECORD_SECRET as it was set for the recording, or record again with one',
-    )
-  const originalId = (id: number): number => (origin === 'recorded' && pseudonyms?.originalId(id)) || id
-  await validateHash(platform, hash)
-  let changed = 0
-  const exchanges = folder.exchanges.filter(({ action }) => !isAddressLookup(action))
-  for (const exchange of exchanges) {
-    const recorded = exchange.responses.at(-1) ?? {}
-    const file = fileNameOf(exchange)
-    const response = await sendAs(hash, platform, withIds(exchange, originalId)).catch(() => undefined)
-    const live = response && exchangeOf(exchange, response).responses[0]
-    const isSameKind = live !== undefined && kindOf(live) === kindOf(recorded)
-    if (!isSameKind) log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)
-    const drifts = isSameKind ? drift(recorded.json, live.json) : []
-    for (const { path, what, was, is } of drifts) {
-      log(`${file}: ${path} ${what}${was && `, was ${was}`}${is && `, is ${is}`}`)
-    }
-    if (!isSameKind || drifts.some(({ what }) => what !== 'new')) changed++
-  }
-  const count = `${exchanges.length} exchanges checked`
-  log(changed === 0 ? `${count}: all have their recorded shape` : `${count}: ${changed} have changed`)
-  return changed === 0
-}
-
-const kindOf = ({ status = 200, json, html }: RecordedResponse): string =>
-  `status ${status} with ${json !== undefined ? 'JSON' : html !== undefined ? 'a page' : 'other text'}`

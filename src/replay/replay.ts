@@ -3,14 +3,8 @@ import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import {
-  type Exchange,
-  type Folder,
-  fileNameOf,
-  type PlatformRequest,
-  parseTarget,
-  type RecordedResponse,
-} from './exchange.js'
+import { type Exchange, fileNameOf, type PlatformRequest, parseTarget, type RecordedResponse } from './exchange.js'
+import type { Folder } from './folder.js'
 
 /** A request without a recorded response, and the recording that comes nearest. */
 export type Miss = { folder: string; request: PlatformRequest; nearest: ReturnType<typeof nearest> | null }

@@ -5,13 +5,15 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { type Exchange, format, readFolder } from '../../src/replay/exchange.js'
-import { check, recordOne } from '../../src/replay/record.js'
+import { check } from '../../src/replay/check.js'
+import { type Exchange, format } from '../../src/replay/exchange.js'
+import { readFolder } from '../../src/replay/folder.js'
+import { recordOne } from '../../src/replay/record.js'
 import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { nowhere } from '../faults.js'
 import { type Bodies, gateway, platform, sandbox } from '../helper.js'
 import { only } from '../only.js'
-import { exchange, folderOf, get, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
+import { folderOf, get, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
 import { mine, record, started } from './started.js'
 
 const hash = hashOf('a test')
@@ -207,18 +209,6 @@ t.test('an address is recorded without the place, as a text or as JSON', async (
   calls.length = 0
   t.ok(await check(url, folder, hash, () => {}, pseudonyms))
   t.match(calls, { length: 1, 0: /get_user_data/ }, 'the check repeats no lookup')
-})
-
-t.test('a check sends the real ids, and the ids of an invented recording and other numbers as they are', async (t) => {
-  const { url, calls } = await platform(t, { get_devices: {} })
-  const { manifest, ...folder } = folderOf([
-    exchange('get_devices', { device_id: '501', id: '501', 'id[1]': '501', page: '501' }, { json: {} }),
-  ])
-  for (const origin of ['invented', 'recorded'] as const) {
-    t.ok(await check(url, { ...folder, manifest: { ...manifest, origin } }, hash, () => {}, pseudonyms))
-    const id = origin === 'recorded' ? pseudonyms.originalId(501) : 501
-    t.match(calls.at(-1), `?device_id=${id}&id=${id}&id%5B1%5D=${id}&page=501&`)
-  }
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
