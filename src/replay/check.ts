@@ -3,7 +3,7 @@ import { drift } from './drift.js'
 import { type Exchange, fileNameOf, type RecordedResponse } from './exchange.js'
 import type { Folder } from './folder.js'
 import type { Pseudonyms } from './pseudonym.js'
-import { exchangeOf, sendAs, validateHash } from './requests.js'
+import { responseOf, sendAs, validateHash } from './requests.js'
 import { isAddressLookup, withIds } from './scrub.js'
 
 /**
@@ -35,7 +35,7 @@ export async function check(
     const recorded = exchange.responses.at(-1) ?? {}
     const file = fileNameOf(exchange)
     const response = await sendAs(hash, platform, withIds(exchange, originalId)).catch(() => undefined)
-    const live = response && exchangeOf(exchange, response).responses[0]
+    const live = response && responseOf(response)
     const isSameKind = live !== undefined && kindOf(live) === kindOf(recorded)
     if (!isSameKind) log(`${file}: was ${kindOf(recorded)}, is ${live === undefined ? 'no response' : kindOf(live)}`)
     const drifts = isSameKind ? drift(recorded.json, live.json) : []

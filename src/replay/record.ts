@@ -6,7 +6,7 @@ import { compare } from './diff.js'
 import { type Exchange, fileNameOf, type PlatformRequest, parseExchange, parseTarget } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
 import { writeExchange } from './folder.js'
-import { exchangeOf, forward, isRefusal, sendAs, timeout, validateHash } from './requests.js'
+import { forward, isRefusal, isSuccess, responseOf, sendAs, timeout, validateHash } from './requests.js'
 import type { Scrub } from './scrub.js'
 
 /** The actions that only read. The platform also has GETs that change data: nothing else is forwarded. */
@@ -34,7 +34,7 @@ type RecorderOptions = {
 /** An app that forwards `GET /api/<action>` of reading actions to the platform and records the responses. */
 export function buildRecorder(options: RecorderOptions) {
   const hashes = new Set<string>()
-  /** That of the account: the first one that the platform accepts. A folder holds one account. */
+  /** That of the account: the first one with a success. A folder holds one account. */
   let own: string | undefined
   const counts = { rejected: 0, stored: 0 }
   const files = new Set<string>()
@@ -58,20 +58,22 @@ export function buildRecorder(options: RecorderOptions) {
       options.log(`${recorded.action}: ${error.message}`)
     })
     if (response === undefined) return reply.code(502).send({ error: 'platform_unreachable' })
-    if (!isRefusal(response)) own ??= sentHashes[0]
+    const received = responseOf(response)
+    if (isSuccess(received)) own ??= sentHashes[0]
     const isOwn = own !== undefined && sentHashes.length > 0 && sentHashes.every((hash) => hash === own)
     last = last.then(async () => {
       const refuse = (error: Error): void => {
         options.log(`${recorded.action}: not written: ${error.message}`)
       }
+      const unaccepted = isRefusal(received) ? 'the platform refuses the hash' : 'the platform has accepted no hash yet'
       const problem =
         own === undefined
-          ? 'the platform refuses the hash'
+          ? unaccepted
           : 'a second hash was sent, or none, and a folder is one account; restart with another --as'
       const kept =
         options.update && !isOwn
           ? refuse(new Error(problem))
-          : await keep(exchangeOf(recorded, response), hashes, options).catch(refuse)
+          : await keep({ ...recorded, responses: [received] }, hashes, options).catch(refuse)
       if (!kept) counts.rejected++
       else if (options.update) counts.stored = files.add(fileNameOf(kept)).size
     })
@@ -86,19 +88,20 @@ export function buildRecorder(options: RecorderOptions) {
 
 /**
  * Sends one reading request to the platform and records its response.
- * @returns the scrubbed exchange, `undefined` when it holds a leak.
+ * @returns as `keep`.
  * @throws Error when the action does not only read, or the platform cannot be reached or rejects the hash.
  */
 export async function recordOne(wanted: PlatformRequest, hash: string, options: RecorderOptions) {
   if (!isReadAction(wanted.action)) throw new Error(`${wanted.action} is not an action that only reads`)
   await validateHash(options.platform, hash)
-  const exchange = exchangeOf(wanted, await sendAs(hash, options.platform, wanted))
+  const response = responseOf(await sendAs(hash, options.platform, wanted))
   // A gateway also requests single devices and pages, and reads the whole list as a response to them.
   const isWholeList = wanted.action === 'get_devices' && wanted.query.id === undefined
-  return keep(isWholeList ? { ...exchange, any: ['id', 'limit', 'page'] } : exchange, new Set([hash]), options)
+  const exchange = { ...wanted, ...(isWholeList ? { any: ['id', 'limit', 'page'] } : {}), responses: [response] }
+  return keep(exchange, new Set([hash]), options)
 }
 
-/** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak. */
+/** Compares an exchange with the stored one and writes it with `update`. `undefined` when it holds a leak, or no success in place of one. */
 async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions): Promise<Exchange | undefined> {
   const { folder, update, scrub, fingerprint, log } = options
   const scrubbed = scrub(raw)
@@ -107,9 +110,13 @@ async function keep(raw: Exchange, hashes: Set<string>, options: RecorderOptions
   const stored = text === undefined ? undefined : parseExchange(file, text)
   // What its author wrote, or `--only`.
   const exchange = stored?.any ? { any: stored.any, ...scrubbed } : scrubbed
-  const leaks = findLeaks(exchange, hashes)
-  for (const leak of leaks) log(`${raw.action}: not written: ${leak}`)
-  if (leaks.length > 0) return undefined
+  const problems = findLeaks(exchange, hashes)
+  if (stored?.responses.some(isSuccess) && !exchange.responses.every(isSuccess)) {
+    const status = exchange.responses[0]?.status ?? 200
+    problems.push(`status ${status} is no success, and the recorded response is one; to record it, delete ${file}`)
+  }
+  for (const problem of problems) log(`${raw.action}: not written: ${problem}`)
+  if (problems.length > 0) return undefined
   const differences = stored === undefined ? [] : compare(stored, exchange)
   const about = 'Recorded from a platform and scrubbed.'
   const manifest = { about, email: 'recorded@example.com', origin: 'recorded', fingerprint } as const

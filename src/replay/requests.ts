@@ -1,6 +1,6 @@
-/** Requests to the real platform while recording, and their responses as exchanges. */
+/** Requests to the real platform while recording, and their responses as they are recorded. */
 import { fetchFrom } from './diff.js'
-import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
+import type { PlatformRequest, RecordedResponse } from './exchange.js'
 import { jsonIn } from './json-lines.js'
 
 const timeoutMs = 60_000
@@ -21,10 +21,11 @@ export async function forward(platform: string, action: string, search: URLSearc
 export const sendAs = (hash: string, platform: string, { action, query }: PlatformRequest): Promise<PlatformResponse> =>
   forward(platform, action, new URLSearchParams({ ...query, lang: 'en', user_api_hash: hash }))
 
-export function exchangeOf({ action, query }: PlatformRequest, { status, headers, text }: PlatformResponse): Exchange {
+/** As it is recorded. */
+export function responseOf({ status, headers, text }: PlatformResponse): RecordedResponse {
   const bom = text.startsWith('\uFEFF')
-  const response: RecordedResponse = { ...bodyOf(bom ? text.slice(1) : text), headers }
-  return { action, query, responses: [{ ...response, ...(bom ? { bom } : {}), ...(status === 200 ? {} : { status }) }] }
+  const body = bodyOf(bom ? text.slice(1) : text)
+  return { ...body, headers, ...(bom ? { bom } : {}), ...(status === 200 ? {} : { status }) }
 }
 
 function bodyOf(text: string): RecordedResponse {
@@ -34,15 +35,21 @@ function bodyOf(text: string): RecordedResponse {
   return text.trimStart().startsWith('<') ? { html: text } : { text }
 }
 
-export const isRefusal = ({ status }: PlatformResponse): boolean => status === 401 || status === 419
+/** Of the hash. Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`. */
+export function isRefusal({ status = 200, json }: RecordedResponse): boolean {
+  const { status: flag } = (json ?? {}) as { status?: unknown }
+  return (
+    status === 401 || status === 419 || (status >= 300 && status < 400) || [0, '0', false].some((no) => no === flag)
+  )
+}
+
+/** An API sends no page. */
+export const isSuccess = (response: RecordedResponse): boolean =>
+  (response.status ?? 200) < 300 && response.html === undefined && !isRefusal(response)
 
 export async function validateHash(platform: string, hash: string): Promise<void> {
-  const response = await sendAs(hash, platform, { action: 'get_user_data', query: {} })
-  // Some platforms refuse with a redirect to their login page, or with 200 and `{"status":0}`.
-  const isRedirect = response.status >= 300 && response.status < 400
-  const { status: flag } = (jsonIn(response.text) ?? {}) as { status?: unknown }
-  if (isRefusal(response) || isRedirect || [0, '0', false].some((no) => no === flag))
-    throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
+  const response = responseOf(await sendAs(hash, platform, { action: 'get_user_data', query: {} }))
+  if (isRefusal(response)) throw new Error(`${platform} rejects the hash in PLATFORM_HASH`)
   if (response.status === 404)
     throw new Error(`${platform}/get_user_data has status 404: is it the base URL of the platform, with /api?`)
 }

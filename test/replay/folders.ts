@@ -1,4 +1,5 @@
 /** What the tests of replay share: the committed fixtures, folders of exchanges, and servers. */
+import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
@@ -37,6 +38,9 @@ export async function listening(t: Test, app: FastifyInstance): Promise<string> 
 /** GETs an action of a replay or a recorder, as a gateway does. */
 export const get = (base: string, action: string, hash = 'any', init: RequestInit = {}): Promise<Response> =>
   fetch(`${base}/${action}${action.includes('?') ? '&' : '?'}lang=en&user_api_hash=${encodeURIComponent(hash)}`, init)
+
+/** The names of its files; none when it does not exist. */
+export const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 /** A recorder in front of a platform: its API base, the folder it records into, and what it has logged since the last look. */
 export async function recording(t: Test, on: string | Parameters<typeof platform>[1], by = unscrubbed, update = true) {

@@ -1,7 +1,7 @@
 /** A recorder in front of a platform: what it forwards, compares and writes. */
 import { execFileSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
@@ -13,12 +13,10 @@ import { buildReplay, hashOf } from '../../src/replay/replay.js'
 import { nowhere } from '../faults.js'
 import { type Bodies, gateway, platform, sandbox } from '../helper.js'
 import { only } from '../only.js'
-import { folderOf, get, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
-import { mine, record, started } from './started.js'
+import { filesIn, get, listening, pseudonyms, recording, scrub, unscrubbed } from './folders.js'
+import { mine, started } from './started.js'
 
 const hash = hashOf('a test')
-
-const filesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 t.test('a recorder writes only when told to, and names the differences from what is stored', async (t) => {
   const answer: RequestListener = (_, response) =>
@@ -47,24 +45,6 @@ t.test('a recorder writes only when told to, and names the differences from what
   const [many, others] = [500, 900].map((from) => Array.from({ length: 200 }, (_, n) => `id[]=${from + n}`).join('&'))
   for (const one of [many, others]) t.match((await send(`get_devices?${one}`)).lines, only(/ stored$/))
   t.equal((await filesIn(folder)).length, 5, 'a long one, too')
-})
-
-t.test('what the platform refuses replaces no recording, nor does a request without a hash', async (t) => {
-  const alerts: RequestListener = ({ url = '' }, response) =>
-    void response.writeHead(url.includes('user_api_hash=good') ? 200 : 401).end('{"status":1}')
-  const { send, folder, base, lines } = await recording(t, alerts)
-  const refused = only('get_alerts: not written: the platform refuses the hash')
-  t.match((await send('get_alerts', 'wrong')).lines, refused)
-  t.match((await send('get_alerts', 'good')).lines, only(/new, stored$/))
-  t.match((await send('get_alerts', 'wrong')).lines, only(/not written: a second hash was sent, or none,/))
-  t.equal((await fetch(`${base}/get_alerts`)).status, 401)
-  t.match(lines.splice(0), only(/not written: a second hash was sent, or none,/))
-  const [alone] = (await readFolder(folder)).exchanges
-  t.same(alone?.responses, [{ json: { status: 1 } }])
-  const any = ['limit']
-  await writeFile(join(folder, 'get_alerts.json'), format({ ...alone, any }))
-  t.match((await send('get_alerts', 'good')).lines, only(/: 0 differences, stored$/))
-  t.same((await readFolder(folder)).exchanges[0]?.any, any, 'what was written by hand stays')
 })
 
 t.test('no response that is cut or has a status above 599 is written, and the line names the platform', async (t) => {
@@ -139,18 +119,6 @@ t.test('an exchange that holds a leak, or whose file is damaged, is not written,
   t.same(counts, { stored: 1, rejected: 3 })
 })
 
-t.test('nothing is recorded into an invented folder', async (t) => {
-  const folder = mine(t)
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'account.json'), format(folderOf([]).manifest))
-  const { url, calls } = await platform(t, { '*': [] })
-  const refused = { code: 2, text: 'fixtures/mine is invented: record under another name (--as)' }
-  t.same(await record(t, url, ['--only', 'get_devices']), refused)
-  // Before an invalid port is.
-  t.same(await record(t, url, ['--update', '--port', 'x']), refused)
-  t.same([calls, await filesIn(folder)], [[], ['account.json']])
-})
-
 t.test('a full disk leaves what was recorded before, and nothing is called stored that is not', async (t) => {
   const one = await recording(t, { '*': Array(1_000).fill('online') }, scrub)
   // A file that may not grow behaves like a full disk; the signal would end the process.
@@ -212,14 +180,15 @@ t.test('an address is recorded without the place, as a text or as JSON', async (
 })
 
 t.test('a recorder forwards nothing that could change data and follows no redirect', async (t) => {
-  const login: RequestListener = (_, response) => response.writeHead(302, { location: '/login' }).end()
-  const { calls, folder, send } = await recording(t, login, scrub)
+  const get_devices: RequestListener = (_, response) => response.writeHead(302, { location: '/login' }).end()
+  const { calls, folder, send } = await recording(t, { get_devices, '*': [] }, scrub)
   for (const action of ['destroy_device', 'get_devices/../destroy_device', 'services/5/x', ''])
     t.match(await send(action), { status: 405 }, action)
   t.match(await send('get_devices', 'x', { method: 'POST' }), { status: 405 })
   t.same(calls, [])
+  t.match(await send('get_user_data', 'x'), { status: 200 })
   t.match(await send('get_devices', 'x', { redirect: 'manual' }), { status: 302 })
-  t.equal(calls.length, 1)
+  t.equal(calls.length, 2)
   const [{ responses } = { responses: [] }] = (await readFolder(folder)).exchanges
   t.same(responses, [{ status: 302, headers: { location: '/login' } }])
 })
