@@ -22,7 +22,7 @@ export async function check(
 ): Promise<boolean> {
   const { origin, fingerprint } = folder.manifest
   const hasIds = (exchange: Exchange): boolean => fileNameOf(withIds(exchange, () => 0)) !== fileNameOf(exchange)
-  const isRevealed = fingerprint === undefined ? pseudonyms !== undefined : pseudonyms?.fingerprint === fingerprint
+  const isRevealed = fingerprint !== undefined && fingerprint === pseudonyms?.fingerprint
   if (!isRevealed && origin === 'recorded' && folder.exchanges.some(hasIds))
     throw new Error(
       'the ids in this recording are invented: set RECORD_SECRET as it was set for the recording, or record again with one',

@@ -7,7 +7,7 @@ import { check } from './check.js'
 import { compare, documentedPaths, send } from './diff.js'
 import { fileNameOf, type PlatformRequest } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
-import { formatFolder, readFolder, readManifest } from './folder.js'
+import { formatFolder, readFolder, readOwnManifest } from './folder.js'
 import { Pseudonyms } from './pseudonym.js'
 import { buildRecorder, recordOne } from './record.js'
 import { buildReplay, hashOf } from './replay.js'
@@ -38,8 +38,8 @@ const recordHelp = `Records exchanges of a real platform, with identifying data 
     --check                repeat the recorded requests with the hash in PLATFORM_HASH; exits with 1 when the shape
                            of a response has changed
 
-  RECORD_SECRET            the secret of the invented values (new each time); --check needs that of the recording, for
-                           the real ids`
+  RECORD_SECRET            the secret of the invented values (new each time); a folder takes no values of another one,
+                           and --check needs it for the real ids`
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
@@ -166,8 +166,7 @@ async function record(values: RecordValues, { env, console, ended, main }: Io): 
     const known = secret === undefined ? undefined : pseudonyms
     return (await check(platform, await readFolder(folder), hash, log, known)) ? 0 : 1
   }
-  if ((update || only !== undefined) && (await readManifest(folder))?.origin === 'invented')
-    throw new Error(`${folder} is invented: record under another name (--as)`)
+  if (update || only !== undefined) await readOwnManifest(folder, pseudonyms.fingerprint)
   const recorder = { platform, folder, scrub: buildScrub(pseudonyms), fingerprint: pseudonyms.fingerprint, log }
   if (only === undefined && (values.device ?? values.day) !== undefined)
     throw new Error('--device and --day go with --only')

@@ -11,7 +11,7 @@ const Manifest = Type.Object(
     about: Type.String(),
     email: Type.String({ pattern: '@example\\.com$' }),
     origin: Type.Enum(['invented', 'recorded']),
-    /** Of the secret that all of it was recorded with. */
+    /** Of the secret of the recording. */
     fingerprint: Type.Optional(Type.String()),
     oddities: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
@@ -59,7 +59,7 @@ const naming = (file: string) => (error: Error) => {
 }
 
 /** The manifest of a folder; undefined where there is none. */
-export async function readManifest(path: string): Promise<Manifest | undefined> {
+async function readManifest(path: string): Promise<Manifest | undefined> {
   const file = join(path, manifestFile)
   const read = async () => parse(file, await readFile(file, 'utf8'), manifestShape).value
   return read().catch((error: NodeJS.ErrnoException) =>
@@ -87,14 +87,25 @@ async function readFiles(path: string) {
   return { manifest, files }
 }
 
-/** Writes an exchange into a folder under its own name; the manifest only where there is none. With a second secret, it loses its fingerprint. */
-export async function writeExchange(path: string, exchange: Exchange, manifest: Manifest): Promise<void> {
-  await mkdir(path, { recursive: true })
-  const file = join(path, manifestFile)
+/**
+ * The manifest of a folder to record into; undefined where there is none.
+ * @throws Error when the folder is invented, or has the invented values of another secret: its ids and positions would not fit.
+ */
+export async function readOwnManifest(path: string, fingerprint: string | undefined): Promise<Manifest | undefined> {
   const stored = await readManifest(path)
-  const { fingerprint = manifest.fingerprint, ...others } = stored ?? manifest
-  if (stored === undefined) await replaceFile(file, format(manifest))
-  else if (fingerprint !== manifest.fingerprint) await replaceFile(file, format(others))
+  if (stored?.origin === 'invented') throw new Error(`${path} is invented: record under another name (--as)`)
+  if (stored !== undefined && stored.fingerprint !== fingerprint)
+    throw new Error(
+      `${path} was recorded with another secret: set RECORD_SECRET as it was set, or record under another name (--as)`,
+    )
+  return stored
+}
+
+/** Writes an exchange into a folder under its own name; the manifest only where there is none. @throws Error as `readOwnManifest`. */
+export async function writeExchange(path: string, exchange: Exchange, manifest: Manifest): Promise<void> {
+  const stored = await readOwnManifest(path, manifest.fingerprint)
+  await mkdir(path, { recursive: true })
+  if (stored === undefined) await replaceFile(join(path, manifestFile), format(manifest))
   await replaceFile(join(path, fileNameOf(exchange)), format(exchange))
 }
 

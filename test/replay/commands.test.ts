@@ -9,7 +9,7 @@ import { type Bodies, Clock, gateway, gatewayOn, platform, sandbox, someHash } f
 import { GatewayProcess } from '../process.js'
 import { program } from '../program.js'
 import { fixtures, get } from './folders.js'
-import { acme, mine, record, run, started } from './started.js'
+import { acme, mine, RECORD_SECRET, record, run, started } from './started.js'
 
 t.test('replay serves what was recorded, explains a miss, and with --strict a miss makes it exit with 1', async (t) => {
   for (const flags of [[], ['--strict']]) {
@@ -94,7 +94,8 @@ t.test('record --update stores what the platform sends, and --check fails when i
   mine(t)
   const { url, hashes } = await sandbox(t, { devices: 2 })
   const [hash = ''] = hashes
-  const recording = started(t, 'record', ['--platform', url, '--as', 'mine', '--port', '0', '--update'])
+  const args = ['--platform', url, '--as', 'mine', '--port', '0', '--update']
+  const recording = started(t, 'record', args, { RECORD_SECRET })
   const proxy = await recording.url()
   const bodies: Bodies = {}
   // One of them twice.

@@ -1,5 +1,5 @@
 /** What a recorder does not write: the responses to other accounts, refusals in place of a success, and anything into other folders. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
@@ -84,4 +84,31 @@ t.test('nothing is recorded into an invented folder', async (t) => {
   // Before an invalid port is.
   t.same(await record(t, url, ['--update', '--port', 'x']), refused)
   t.same([calls, await filesIn(folder)], [[], ['account.json']])
+})
+
+t.test('nothing is recorded into a folder with the invented values of another secret', async (t) => {
+  const folder = mine(t)
+  const { url, calls } = await platform(t, { '*': [] })
+  const recordWith = (RECORD_SECRET: string, ...args: string[]) => record(t, url, args, { RECORD_SECRET })
+  t.match(await recordWith('one', '--only', 'get_devices'), { code: 0 })
+  calls.length = 0
+  const before = await readFolder(folder)
+  const refused = {
+    code: 2,
+    text: /^fixtures\/mine was recorded with another secret: set RECORD_SECRET as it was set, /,
+  }
+  const manifest = await readFile(join(folder, 'account.json'), 'utf8')
+  for (const secret of ['', 'another']) {
+    t.match(await recordWith(secret, '--only', 'get_alerts'), refused)
+    t.match(await recordWith(secret, '--update', '--port', 'x'), refused)
+  }
+  t.same([calls, await readFolder(folder)], [[], before])
+  t.match(await recordWith('one', '--only', 'get_alerts'), { code: 0 })
+  t.equal(await readFile(join(folder, 'account.json'), 'utf8'), manifest)
+
+  const { send, folder: other } = await recording(t, { '*': [] })
+  await mkdir(other)
+  await writeFile(join(other, 'account.json'), manifest)
+  t.match((await send('get_devices')).lines, only(/^get_devices: not written: \S+ was recorded with another secret/))
+  t.same(await filesIn(other), ['account.json'], 'also when the folder is new while a recorder runs')
 })

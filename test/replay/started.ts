@@ -41,9 +41,15 @@ export async function run(t: Test, ...given: StartArguments) {
   return { code: await exit, text: text() }
 }
 
+export const RECORD_SECRET = 'a secret'
+
 /** `record` into `fixtures/mine`, and its result. */
 export const record = (t: Test, platform: string, args: string[], env = {}) =>
-  run(t, 'record', ['--platform', platform, '--as', 'mine', ...args], { PLATFORM_HASH: someHash, ...env })
+  run(t, 'record', ['--platform', platform, '--as', 'mine', ...args], {
+    PLATFORM_HASH: someHash,
+    RECORD_SECRET,
+    ...env,
+  })
 
 /** The folder of the recordings `mine`, below a new working folder. */
 export function mine(t: Test): string {
