@@ -159,6 +159,8 @@ async function record(values: RecordValues, { env, console, ended, main }: Io): 
     throw new Error('--as must be the name of a folder, of letters, digits and _ @ + . -')
   const folder = join('fixtures', account)
   const hash = env.PLATFORM_HASH?.trim() ?? ''
+  if (values.check && (update || (only ?? values.device ?? values.day) !== undefined))
+    throw new Error('--check goes without --update, --only, --device and --day')
   if ((values.check || only) && hash === '') throw new Error('--check and --only need a hash in PLATFORM_HASH')
   const secret = env.RECORD_SECRET || undefined
   const pseudonyms = new Pseudonyms(secret ?? randomBytes(32).toString('hex'))

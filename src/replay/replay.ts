@@ -58,7 +58,7 @@ export function buildReplay(folders: readonly Folder[], options: ReplayOptions =
 }
 
 /** As a recorded value: any value, as long as the parameter is sent. In `any`: every parameter. */
-const wildcard = '*'
+export const wildcard = '*'
 
 /** The parameters in which request and recording differ; a side that lacks one is undefined. */
 function differencesOf({ query }: PlatformRequest, { query: recorded, any = [] }: Exchange) {
