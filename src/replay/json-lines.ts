@@ -3,6 +3,14 @@ import { shown } from './find-leaks.js'
 
 const tokens = /\n|[{}[\],:]|"(?:[^"\\\n]|\\.)*"|[^ \t\n\r{}[\],:"]+|"/g
 
+/** The significant digits of a number; its exponent follows from them where it has been rounded to no others. */
+const digitsOf = (number: string): string =>
+  number
+    .replace(/e.*/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '')
+    .replace(/(?<!0)0+$/, '')
+
 /** The value of a JSON text; undefined for any other text. */
 export function jsonIn(text: string): unknown {
   try {
@@ -39,8 +47,8 @@ export function linesOf(text: string, file: string): Map<string, number> {
     const value = jsonIn(token)
     if (value === undefined) fail(expected)
     // `--format` would write another one.
-    const isOther = /^-?[1-9]\d*$/.test(token) ? String(value) !== token : value === Infinity || value === -Infinity
-    if (isOther) fail('a number that JavaScript can hold, or the body as `text`')
+    if (typeof value === 'number' && digitsOf(String(value)) !== digitsOf(token))
+      fail('a number that JavaScript can hold, or the body as `text`')
     skip()
     return value
   }

@@ -66,7 +66,10 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     [withResponse('{ "headers": {"retry-after":\n"5\\n6"}}'), /line 2: .*\/retry-after must match .*, found "5\\n6"$/],
     ['{\n"action": "account", "query": {}, "responses": [{}]}', /line 2: \/action must match /],
     [withResponse('{ "delay_ms":\n3000000000}'), /line 2: .*\/delay_ms must be <= 2147483647/],
-    ...['12345678901234567890', '-9007199254740993', '1e400'].map((number): (typeof cases)[number] => [
+    ...[
+      ...['12345678901234567890', '-9007199254740993', '1e400', '1e-400', '12345678901234567890.5'],
+      ...['0.12345678901234567890', '1.2345678901234567890e19', '-0.30000000000000001'],
+    ].map((number): (typeof cases)[number] => [
       withResponse(`{ "json":\n${number}}`),
       new RegExp(`line 2: expected a number that JavaScript can hold, or the body as \`text\`, found ${number}$`),
     ]),
@@ -80,6 +83,12 @@ t.test('what is wrong with a file is told with line, expected and found', async 
   const message = /^[^:]*account\.json: line 2: \/email must match .*, found a credential or personal data$/
   await t.rejects(readFolder(folder), { message })
   await t.rejects(readFolder(t.testdir({ 'account.json': {} })), { message: /is not a folder with an account\.json$/ })
+})
+
+t.test('a number may be written in any way that keeps its value', async (t) => {
+  const numbers = '[0, -0, 0.0, 0e999, 100, 1.50, -1.50e+3, 0.1E-7, 1e21, 100000000000000000000, 0.30000000000000004]'
+  const text = `{"action": "x", "query": {}, "responses": [{"json": ${numbers}}]}`
+  t.same(parseExchange('x.json', text).responses, [{ json: JSON.parse(numbers) }])
 })
 
 const manifest = '{"about": "One.", "email": "a@example.com", "origin": "invented"}'
