@@ -29,7 +29,11 @@ export function hashOf(folder: string): string {
  * its own `hashOf(name)`; any other hash is 401. A miss is 501. The position in a sequence of responses lasts as long as the app.
  */
 export function buildReplay(folders: readonly Folder[], options: ReplayOptions = {}): FastifyInstance {
-  const app = Fastify({ forceCloseConnections: true, routerOptions: { ignoreTrailingSlash: true } })
+  const app = Fastify({
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true },
+  })
   const positions = new Map<Exchange, number>()
   const [only] = folders.length === 1 ? folders : []
   const folderOf = (hash: string): Folder | undefined => {

@@ -153,9 +153,14 @@ t.test('misbehaviour reaches the client as recorded, and the next request on the
 })
 
 t.test('only GET is served', async (t) => {
-  const response = await get(await listening(t, buildReplay([folderOf([])])), 'get_devices', 'h', { method: 'POST' })
-  t.equal(response.status, 405)
-  t.notMatch(await response.text(), /user_api_hash/)
+  const devices = exchange('get_devices', {}, { json: 1 }, { json: 2 })
+  const base = await listening(t, buildReplay([folderOf([devices])]))
+  for (const method of ['POST', 'HEAD']) {
+    const response = await get(base, 'get_devices', 'h', { method })
+    t.match([response.status, response.headers.get('allow')], [405, 'GET'], method)
+    t.notMatch(await response.text(), /user_api_hash/)
+  }
+  t.equal(await (await get(base, 'get_devices')).text(), '1', 'the sequence has not advanced')
 })
 
 t.test('headers of the connection and of a single request are no difference, others are', async (t) => {
