@@ -133,7 +133,7 @@ async function diff([path, left, right]: string[], values: ReplayValues, { env, 
       throw new Error(`${base}/v1/me has status ${status}: is it the base URL of a gateway, with /api?`)
   }
   let [differing, unavailable] = [0, 0]
-  const requests = await documentedPaths(folder, left, credential)
+  const requests = await documentedPaths(folder, left, credential, console.log)
   for (const request of requests) {
     const [one, two] = await Promise.all([send(left, request, credential), send(right, request, credential)])
     const differences = compare(one, two)

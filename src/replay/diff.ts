@@ -57,18 +57,21 @@ export async function send(base: string, path: string, credential: string, retri
 const isTemporary = (status: number, body: unknown): boolean =>
   status === 429 || (status === 503 && isObject(body) && /overload/i.test(String(body.message)))
 
-async function list(base: string, path: string, credential: string): Promise<Record<string, unknown>[]> {
-  const { body } = await send(base, path, credential)
+type Log = (line: string) => void
+
+async function list(base: string, path: string, credential: string, log: Log): Promise<Record<string, unknown>[]> {
+  const { status, body } = await send(base, path, credential)
+  if (status !== 200) log(`${path} has status ${status}: nothing that it lists is compared`)
   const data = isObject(body) ? body.data : undefined
   return Array.isArray(data) ? data.filter(isObject) : []
 }
 
-/** The documented requests about a folder's account; ids come from the gateway at `base`. */
-export async function documentedPaths(folder: Folder, base: string, credential: string): Promise<string[]> {
-  const ids = async (path: string) => (await list(base, path, credential)).map(({ id }) => String(id))
+/** The documented requests about a folder's account; ids come from the gateway at `base`. Logs each of its lists that fails. */
+export async function documentedPaths(folder: Folder, base: string, credential: string, log: Log): Promise<string[]> {
+  const ids = async (path: string) => (await list(base, path, credential, log)).map(({ id }) => String(id))
   const devices = [...(await ids('/v1/devices?limit=500')), '999999999', 'x']
   const fences = [...(await ids('/v1/geofences')), '999999999']
-  const events = await list(base, '/v1/events?limit=200', credential)
+  const events = await list(base, '/v1/events?limit=200', credential, log)
   const types = new Set(events.flatMap(({ type, kind }) => [String(type), String(kind)]))
   const badHistories = ['', '?from=2026-02-30&to=2026-03-01', '?from=2026-03-02&to=2026-03-01']
   return [

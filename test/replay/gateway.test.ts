@@ -43,7 +43,7 @@ t.test('a gateway responds the same on a recording as on the recorded platform',
   const hash = fleet.hashes[0] ?? ''
   const { base, folder, lines } = await recording(t, fleet.url)
   const { url } = await gateway(t, { env: { PLATFORM_URL: base }, clock })
-  const paths = await documentedPaths(extra(fleet.accounts[0].firstDeviceId), url, hash)
+  const paths = await documentedPaths(extra(fleet.accounts[0].firstDeviceId), url, hash, t.fail)
   const responses = await responsesOf(url, paths, hash)
   t.same(lines.filter((line) => line.includes('not written')).slice(0, 5), [])
   const recorded = await readFolder(folder)
@@ -59,7 +59,7 @@ t.test('a gateway responds the same on a recording as on the recorded platform',
     const exchanges = recorded.exchanges.map(buildScrub(new Pseudonyms('secret')))
     const { url, misses } = await replayed(t, { ...recorded, exchanges })
     const [history] = exchanges.filter(({ action }) => action === 'get_history')
-    const scrubbedPaths = await documentedPaths(extra(history?.query.device_id), url, 'any-hash')
+    const scrubbedPaths = await documentedPaths(extra(history?.query.device_id), url, 'any-hash', t.fail)
     const scrubbed = await responsesOf(url, scrubbedPaths, 'any-hash')
     t.same(misses, [])
     t.equal(scrubbedPaths.length, paths.length)
@@ -79,7 +79,7 @@ t.test('every request about a recorded account has a recorded response, and none
   const [one, other] = [await replayed(t, ...folders), await replayed(t, ...folders)]
   for (const folder of folders) {
     const hash = hashOf(folder.name)
-    const paths = await documentedPaths(folder, one.url, hash)
+    const paths = await documentedPaths(folder, one.url, hash, t.fail)
     const responses = await responsesOf(one.url, paths, hash)
     t.same(
       paths.filter((path) => (responses[path]?.status ?? 0) >= 500),
