@@ -34,6 +34,14 @@ export class RedisKeys implements KeyStore {
   }
 
   async create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
+    return this.#create(record, maxPerOwner, now).catch(async (error) => {
+      // Nobody gets this key: it must not take a place of the maximum, nor be listed until it expires.
+      await Promise.allSettled([this.#request('DEL', recordKey(record.digest)), this.#removeIndexes(record)])
+      throw error
+    })
+  }
+
+  async #create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
     const { id, digest, owner, expiresAt } = record
     const reserve = async (max: number, at: number): Promise<boolean> =>
       (await this.#request('reserve', indexKey(owner), id, `${digest} ${expiresAt} ${at}`, max, now)) === 1
@@ -82,9 +90,13 @@ export class RedisKeys implements KeyStore {
     const record = (await this.findById(id, now)) ?? (await this.list(owner, now)).find((key) => key.id === id)
     if (record?.owner !== owner || !(await this.#request('DEL', recordKey(record.digest)))) return false
     this.#cache.delete(record.digest)
-    // The key is gone with its record; the rest is dropped by the next listing, or expires.
-    await Promise.allSettled([this.#request('HDEL', indexKey(owner), id), this.#request('DEL', idKey(id))])
+    await this.#removeIndexes(record)
     return true
+  }
+
+  /** The key is gone with its record: what this cannot remove is dropped by a later listing, or expires. */
+  async #removeIndexes({ id, owner }: KeyRecord): Promise<void> {
+    await Promise.allSettled([this.#request('HDEL', indexKey(owner), id), this.#request('DEL', idKey(id))])
   }
 
   async update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {

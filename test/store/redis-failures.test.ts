@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../src/store/store.js'
 import { randomKey } from '../limits.js'
 import { gatewayProcess } from '../process.js'
 import { listening, type RedisServer, redisServer, tlsRedis, until, withoutRedis } from '../redis.js'
-import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey } from './places.js'
+import { aKey, anOwner, DAY_MS, NOW, openRedis, storedKey, works } from './places.js'
 
 /** Gives rights to a user; `urlOfUser` connects as that user. */
 const grant = (server: RedisServer, ...rights: string[]) =>
@@ -116,6 +116,33 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
       t.equal(store.up(), isUp)
       later.restore()
     }
+  })
+
+  t.test('denies a command of a creation, nothing is left of the key, and its place is free', async (t) => {
+    const server = await redisServer(t)
+    await grant(server, '+@all')
+    const store = await openRedis(t, urlOfUser(server))
+    const owner = anOwner()
+    const create = () => store.keys.create(aKey(owner).record, 1, NOW)
+    for (const denied of ['set', 'hset', 'pexpireat', 'time']) {
+      await grant(server, '+@all', `-${denied}`)
+      for (let n = 0; n < 2; n += 1) await t.rejects(create(), StoreUnavailable, denied)
+      t.equal(await server.command('dbsize'), '0', denied)
+    }
+    await grant(server, '+@all')
+    t.equal(await create(), 'created')
+  })
+
+  t.test('replies to a creation too late, the next one finds the place free', async (t) => {
+    const server = await redisServer(t)
+    const { keys } = await openRedis(t, server.url)
+    const owner = anOwner()
+    const create = () => keys.create(aKey(owner).record, 1, NOW)
+    server.freeze()
+    await t.rejects(create(), StoreUnavailable)
+    server.thaw()
+    await until(() => works(keys.find('unknown', NOW)))
+    t.equal(await create(), 'created')
   })
 
   t.test('grants only the commands of the first release, API keys are used, revoked, then unknown', async (t) => {
