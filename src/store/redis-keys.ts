@@ -47,9 +47,11 @@ export class RedisKeys implements KeyStore {
       (await this.#request('reserve', indexKey(owner), id, `${digest} ${expiresAt} ${at}`, max, now)) === 1
     if (!(await reserve(maxPerOwner, now))) {
       // Entries without a usable record count until a listing finds them.
-      const { records, unusable } = await this.#owned(owner, now)
+      const { records, unusable, failure } = await this.#owned(owner, now)
       // Compared here too: an unusable entry may expire before the script counts again.
-      if (records.length >= maxPerOwner || !(await reserve(maxPerOwner + unusable, now))) return 'too_many'
+      if (records.length >= maxPerOwner) return 'too_many'
+      if (failure) throw failure
+      if (!(await reserve(maxPerOwner + unusable, now))) return 'too_many'
     }
     await Promise.all([
       this.#request('SET', idKey(id), digest, 'PXAT', expiresAt),
@@ -111,12 +113,19 @@ export class RedisKeys implements KeyStore {
     throw new StoreUnavailable('A record changed during each of its updates')
   }
 
-  /** The owner's active records, and how many other active entries of its index lead to a record that cannot be used. */
-  async #owned(owner: string, now: number): Promise<{ records: KeyRecord[]; unusable: number }> {
+  /**
+   * The owner's active records, and how many other active entries of its index lead to a record that cannot be used. `failure` is that of
+   * dropping an entry without a record, which only takes a place of the maximum.
+   */
+  async #owned(
+    owner: string,
+    now: number,
+  ): Promise<{ records: KeyRecord[]; unusable: number; failure: Error | undefined }> {
     const index = await this.#request('HGETALL', indexKey(owner))
     if (index === 'damaged') throw new StoreUnavailable(`${indexKey(owner).slice(0, 18)}… is no hash in Redis`)
     const records: KeyRecord[] = []
     let unusable = 0
+    let failure: Error | undefined
     const look = async (id: string, text: string): Promise<void> => {
       const [, digest, expiresAt, reservedAt] = ENTRY.exec(text) ?? []
       if (digest === undefined || Number(expiresAt) > MAX_TIME) return this.#onDamaged('owner', owner)
@@ -125,10 +134,14 @@ export class RedisKeys implements KeyStore {
       const record = active(this.#decode(digest, reply), now)
       if (record?.id === id && record.owner === owner) records.push(record)
       else if (reply === 'damaged' || reply[0] !== null) unusable += 1
-      else if (now - Number(reservedAt) > RESERVED_MS) await this.#request('prune', indexKey(owner), id, text)
+      else if (now - Number(reservedAt) > RESERVED_MS) {
+        await this.#request('prune', indexKey(owner), id, text).catch((error: Error) => {
+          failure = error
+        })
+      }
     }
     await Promise.all(index.map((id, i) => (i % 2 === 0 ? look(id, index[i + 1] ?? '') : undefined)))
-    return { records, unusable }
+    return { records, unusable, failure }
   }
 
   /** The record in `reply`, now cached; undefined when it is damaged, too. */

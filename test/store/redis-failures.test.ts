@@ -145,6 +145,20 @@ t.test('when one Redis', { skip: withoutRedis }, async (t) => {
     t.equal(await create(), 'created')
   })
 
+  t.test('refuses writes, an account is listed although its index has an entry without a record', async (t) => {
+    const server = await redisServer(t)
+    const { keys } = await openRedis(t, server.url)
+    const { record } = aKey(anOwner())
+    const create = () => keys.create(aKey(record.owner).record, 2, NOW)
+    await keys.create(record, 20, NOW)
+    await server.command('hset', `gps:owner:${record.owner}`, 'lost', `${'0'.repeat(64)} ${NOW + DAY_MS} 0`)
+    await server.command('config', 'set', 'min-replicas-to-write', '1')
+    t.same(await keys.list(record.owner, NOW), [record])
+    await t.rejects(create(), StoreUnavailable, 'not that it has too many')
+    await server.command('config', 'set', 'min-replicas-to-write', '0')
+    t.equal(await create(), 'created')
+  })
+
   t.test('grants only the commands of the first release, API keys are used, revoked, then unknown', async (t) => {
     const server = await redisServer(t)
     const ofHashes = '+hset +hget +hmget +hgetall +hexists +hdel +pexpireat'
