@@ -1,7 +1,16 @@
 /** API keys in an lmdb file on this machine, which several processes may share. */
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { parsedJson } from '../lib/parsed-json.js'
-import { createKeyFile, isFull, keepRoom, keyFileIn, minFreeBytes, requireSame, verifyKeyFile } from './key-file.js'
+import {
+  createKeyFile,
+  isFull,
+  type KeyFile,
+  keepRoom,
+  keyFileIn,
+  minFreeBytes,
+  requireSame,
+  verifyKeyFile,
+} from './key-file.js'
 import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, removable, toRecord } from './record.js'
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
@@ -15,8 +24,7 @@ const MAX_REMOVED = 8
 export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<Store> {
   const path = keyFileIn(dataDir)
   await verifyKeyFile(path)
-  const file = createKeyFile(path)
-  const keys = new EmbeddedKeys(path, file, deps.onDamaged)
+  const keys = new EmbeddedKeys(createKeyFile(path), deps.onDamaged)
   // It may write each page anew. Without room for that, expired keys stay, inactive.
   const bytes = keys.usedBytes + minFreeBytes
   if (!isFull(path, bytes)) keys.sweep(deps.clock(), bytes).catch(() => {})
@@ -43,8 +51,7 @@ const FIRST = ' '
 class EmbeddedKeys implements KeyStore {
   /** Whether the last read and the last write succeeded. Reads succeed on a full disk. */
   readonly #works = { read: true, write: true }
-  readonly #path: string
-  readonly #file: number
+  readonly #file: KeyFile
   readonly #onDamaged: OnDamaged
   #root!: RootDatabase<string, string>
   /** digest → record as JSON */
@@ -59,8 +66,7 @@ class EmbeddedKeys implements KeyStore {
   /** By the bytes in the file. */
   readonly #cache = recordCache<Buffer>()
 
-  constructor(path: string, file: number, onDamaged: OnDamaged) {
-    this.#path = path
+  constructor(file: KeyFile, onDamaged: OnDamaged) {
     this.#file = file
     this.#onDamaged = onDamaged
     this.#open()
@@ -68,7 +74,7 @@ class EmbeddedKeys implements KeyStore {
 
   #open(): void {
     // Without overlapping sync a transaction is on the disk once it is committed.
-    this.#root = open({ path: this.#path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
+    this.#root = open({ path: this.#file.path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
     this.#records = this.#root.openDB({ name: 'records', encoding: 'string' })
     this.#ids = this.#root.openDB({ name: 'ids', encoding: 'string' })
     this.#owners = this.#root.openDB({ name: 'owners', encoding: 'string' })
@@ -79,7 +85,7 @@ class EmbeddedKeys implements KeyStore {
     this.#reopening ??= this.close()
       .then(() => {
         // Where there is no file, lmdb would create one.
-        requireSame(this.#path, this.#file)
+        requireSame(this.#file)
         this.#open()
         this.#isBroken = false
       })
@@ -145,7 +151,7 @@ class EmbeddedKeys implements KeyStore {
     const records = stored.map(({ key, value }) => this.#decode(key, value)).filter((record) => record !== undefined)
     const expired = removable(records, now)
     const remove = (): void => {
-      keepRoom(this.#path, this.#file, this.usedBytes, bytes)
+      keepRoom(this.#file, this.usedBytes, bytes)
       for (const record of expired) this.#remove(record)
     }
     if (expired.length > 0) await this.#perform('write', remove)
@@ -182,7 +188,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   #put(record: KeyRecord): void {
-    keepRoom(this.#path, this.#file, this.usedBytes)
+    keepRoom(this.#file, this.usedBytes)
     this.#records.putSync(record.digest, JSON.stringify(record))
   }
 
@@ -213,7 +219,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   #remove({ digest, id, owner }: KeyRecord): void {
-    keepRoom(this.#path, this.#file, this.usedBytes)
+    keepRoom(this.#file, this.usedBytes)
     this.#records.removeSync(digest)
     this.#cache.delete(digest)
     if (this.#ids.get(id) === digest) this.#ids.removeSync(id)

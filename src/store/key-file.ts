@@ -22,6 +22,13 @@ import { StoreUnavailable } from './store.js'
 export const keyFileIn = (dataDir: string): string => join(dataDir, 'keys.mdb')
 export const lockOf = (path: string): string => `${path}-lock`
 
+/** The descriptors of a key file and its lock. */
+export interface KeyFile {
+  readonly path: string
+  readonly file: number
+  readonly lock: number
+}
+
 /** Ours, because the recursive `mkdirSync` of Node never returns below `/proc`. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
@@ -39,14 +46,14 @@ function makeFolder(path: string): void {
 /**
  * Creates the key file and its lock unless they exist: directory 0700, files 0600, where lmdb would make them readable for others. Throws
  * where they cannot be opened: lmdb ends the process without a lock.
- * @returns the open key file. Neither is ever closed, because that would release the locks that this process has on it.
+ * @returns both, open. Neither is ever closed, because that would release the locks that this process has on it.
  */
-export function createKeyFile(path: string): number {
+export function createKeyFile(path: string): KeyFile {
   makeFolder(dirname(resolve(path)))
   const flags = constants.O_RDWR | constants.O_CREAT
   const [lock, file] = [lockOf(path), path].map((name) => openSync(name, flags, 0o600)) as [number, number]
   if ([lock, file].some((opened) => fstatSync(opened).size === 0)) requireRoom(dirname(path))
-  return file
+  return { path, file, lock }
 }
 
 /** Throws where new files find no room, tried with more than they need: lmdb, which maps them into memory, would end the process. */
@@ -68,20 +75,29 @@ export function isFull(path: string, bytes = minFreeBytes): boolean {
   return blocks > 0 && bavail * bsize < bytes
 }
 
-/** Throws when `path` is no longer the open `file`, or none: the next process to open `path` would not find what is written here. */
-export function requireSame(path: string, file: number): Stats {
+/**
+ * Throws when the key file or its lock is no longer the open one, or none: the next process to open them would not find what is written
+ * here, or overwrite it. @returns the status of the key file.
+ */
+export function requireSame({ path, file, lock }: KeyFile): Stats {
+  requireSameFile(lockOf(path), lock)
+  return requireSameFile(path, file)
+}
+
+function requireSameFile(path: string, file: number): Stats {
   const [opened, current] = [fstatSync(file), statSync(path)]
   if (current.dev === opened.dev && current.ino === opened.ino) return opened
   throw new Error('It was replaced: restart the gateway')
 }
 
 /**
- * Extends the open `file` to at least `bytes` behind its `used` ones, and writes one of them in any case. Throws where the disk is full,
+ * Extends the open key file to at least `bytes` behind its `used` ones, and writes one of them in any case. Throws where the disk is full,
  * fails or is read-only by now, and as `requireSame`. If lmdb itself cannot write, its error message overflows a buffer and ends the
  * process; zeros behind its last page do no harm. To be called within a transaction: all processes together have only one at a time.
  */
-export function keepRoom(path: string, file: number, used: number, bytes = minFreeBytes): void {
-  const { size } = requireSame(path, file)
+export function keepRoom(keyFile: KeyFile, used: number, bytes = minFreeBytes): void {
+  const { path, file } = keyFile
+  const { size } = requireSame(keyFile)
   if (isFull(path, bytes)) throw new Error('The disk is full')
   const end = used + bytes
   let at = Math.min(size, end - 1)

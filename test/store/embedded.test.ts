@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import t from 'tap'
-import { keyFileIn } from '../../src/store/key-file.js'
+import { keyFileIn, lockOf } from '../../src/store/key-file.js'
 import { StoreUnavailable } from '../../src/store/store.js'
 import { kilobytesKept } from '../faults.js'
 import { temporaryFolder } from '../folder.js'
 import { instance } from './instance.js'
-import { aKey, anOwner, DAY_MS, embeddedPlace, NOW, opened, storedKey } from './places.js'
+import { aKey, anOwner, DAY_MS, embeddedPlace, limited, NOW, opened, storedKey } from './places.js'
 
 t.test('two processes on one file', async (t) => {
   const place = await embeddedPlace(t)
@@ -164,6 +164,19 @@ t.test('once the key file is removed or replaced, no key is acknowledged that th
   renameSync(`${dataDir}.old`, dataDir)
   t.equal(await store.keys.revoke(record.owner, record.id, NOW), true)
   t.equal(store.up(), true)
+})
+
+t.test('once the lock of the key file is removed, no revocation by another process is overwritten', async (t) => {
+  const place = await embeddedPlace(t)
+  const store = await place.open()
+  const record = await storedKey(store)
+  rmSync(lockOf(keyFileIn(place.config.dataDir)))
+  const other = await instance(t, place.config)
+  t.equal(await other.call({ revoke: record }), true)
+  await store.keys.update(record.digest, limited(5), NOW).catch(() => undefined)
+  t.equal(await other.call({ find: record }), null)
+  const creation = store.keys.create(aKey(anOwner()).record, 20, NOW)
+  await t.rejects(creation, { name: 'StoreUnavailable', cause: { message: /replaced: restart/ } })
 })
 
 t.test('a key file whose keys no lookup finds is refused, though it has all of them', async (t) => {

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { ownerOf } from '../../src/auth/credential.js'
-import { keepRoom, keyFileIn, minFreeBytes } from '../../src/store/key-file.js'
+import { keepRoom, keyFileIn, lockOf, minFreeBytes } from '../../src/store/key-file.js'
 import type { KeyRecord, StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
 import { Program } from '../process.js'
@@ -58,9 +58,10 @@ t.test('on a full disk no key is acknowledged, existing keys work on, and space 
 })
 
 t.test('a disk that refuses writes is noticed, also where there is room, before lmdb ends the process', async (t) => {
-  const path = join(t.testdir({ 'keys.mdb': 'x'.repeat(2 * minFreeBytes) }), 'keys.mdb')
-  t.throws(() => keepRoom(path, openSync(path, 'r'), 0), { code: 'EBADF' })
-  keepRoom(path, openSync(path, 'r+'), 0)
+  const path = join(t.testdir({ 'keys.mdb': 'x'.repeat(2 * minFreeBytes), 'keys.mdb-lock': '' }), 'keys.mdb')
+  const opened = (flags: string) => ({ path, file: openSync(path, flags), lock: openSync(lockOf(path), 'r') })
+  t.throws(() => keepRoom(opened('r'), 0), { code: 'EBADF' })
+  keepRoom(opened('r+'), 0)
   t.equal(statSync(path).size, 2 * minFreeBytes)
 })
 
