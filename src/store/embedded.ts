@@ -127,9 +127,10 @@ class EmbeddedKeys implements KeyStore {
     return this.#perform('read', () => this.#owned(owner).filter(isActive).sort(newestFirst))
   }
 
-  revoke(owner: string, id: string, now: number): Promise<boolean> {
+  revoke(owner: string, id: string, now: number, digest?: string): Promise<boolean> {
     return this.#perform('write', () => {
-      const record = this.#byId(id) ?? this.#owned(owner).find((key) => key.id === id)
+      const found = digest === undefined ? this.#byId(id) : this.#get(digest)
+      const record = found ?? this.#owned(owner).find((key) => key.id === id)
       if (record?.owner !== owner || !active(record, now)) return false
       this.#remove(record)
       return true

@@ -88,8 +88,9 @@ export class RedisKeys implements KeyStore {
     return (await this.#owned(owner, now)).records.sort(newestFirst)
   }
 
-  async revoke(owner: string, id: string, now: number): Promise<boolean> {
-    const record = (await this.findById(id, now)) ?? (await this.list(owner, now)).find((key) => key.id === id)
+  async revoke(owner: string, id: string, now: number, digest?: string): Promise<boolean> {
+    const found = await (digest === undefined ? this.findById(id, now) : this.find(digest, now))
+    const record = found ?? (await this.list(owner, now)).find((key) => key.id === id)
     if (record?.owner !== owner || !(await this.#request('DEL', recordKey(record.digest)))) return false
     this.#cache.delete(record.digest)
     await this.#removeIndexes(record)

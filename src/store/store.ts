@@ -24,8 +24,9 @@ export interface KeyStore {
   /**
    * True for exactly one caller; false when the key is unknown, foreign or inactive. Once resolved, no `find` that starts afterwards
    * returns the key, on any instance.
+   * @param digest of the key, where known: it is found also where the store has lost its id and its entry in the owner's index.
    */
-  revoke(owner: string, id: string, now: number): Promise<boolean>
+  revoke(owner: string, id: string, now: number, digest?: string): Promise<boolean>
   /**
    * Replaces a record by `change` of it, atomically: `change` may run again on a newer record. @returns the new record; undefined when
    * there is no such key, or `change` returns undefined. Digest, id, owner and expiry must stay. Never revives a revoked key.

@@ -72,9 +72,7 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   }
   const run = (...args: string[]) => runWith('', ...args)
   const { created, get, log, statuses } = await running(t, config)
-  const board = await created('board')
-  const app = await created('app')
-  const bad = await created('bad')
+  const [board, app, bad] = [await created('board'), await created('app'), await created('bad')]
   const none = { code: 1, out: '', err: /no active API key/ }
 
   t.match(await run('limit', board.key, '900'), { code: 0, out: `${board.id} may send 900`, err: '' })
@@ -115,6 +113,8 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   t.match(await run('revoke', board.id.toUpperCase()), { code: 0, out: board.id })
   t.same(await statuses(board, app), [401, 200])
   const more = await created('more')
+  for (const [table, name] of [['id', [more.id]] as const, ['owner', [ownerOf(email), more.id]] as const])
+    await put(table, name, 'lost')
   t.match(await run('revoke', more.key), { code: 0, out: more.id })
   t.same(await statuses(more), [401])
   t.match(await run('revoke', more.key), none)

@@ -92,6 +92,15 @@ onEveryStore(t, async (t, place) => {
     t.same([await use(bad), await use(good), store.up()], [undefined, undefined, true])
   })
 
+  t.test('a key whose id and index entry are lost is revoked by its digest', async (t) => {
+    const { owner, id, digest } = await created()
+    await place.put('id', [id], '')
+    await place.put('owner', [owner, id], '')
+    const revoked = [await keys.revoke(owner, id, NOW), await keys.revoke(anOwner(), id, NOW, digest)]
+    t.same([...revoked, await keys.revoke(owner, id, NOW, digest)], [false, false, true])
+    t.same([await keys.find(digest, NOW), place.reports.splice(0).length], [undefined, 2])
+  })
+
   const { command } = place
   if (command) t.test('in Redis', (t) => wrongTypes(t, store, command, place.reports))
 })

@@ -72,8 +72,8 @@ export const commands: Record<string, Command> = {
     example: 'revoke 0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3',
     run: async ({ store, args, now }) => {
       const [given = ''] = exactly(1, args)
-      const { id, hint, email, owner } = await oneKey(store, given, now)
-      if (!(await store.keys.revoke(owner, id, now))) throw unknownKey(given)
+      const { id, digest, hint, email, owner } = await oneKey(store, given, now)
+      if (!(await store.keys.revoke(owner, id, now, digest))) throw unknownKey(given)
       return { json: { id, revoked: true }, text: `${id} (${hint}, of ${printable(email)}) is revoked.` }
     },
   },
