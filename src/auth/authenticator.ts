@@ -158,13 +158,13 @@ export class Authenticator {
     const { keys, limits } = this.#options
     const name = `key:${key.digest.slice(0, 32)}`
     const used = await keys.use(key.digest, limits.windowMs, now).catch(async (error: StoreUnavailable) => {
-      // Validity unknown: do not charge the IP.
-      throw new AuthFailure(await limits.count(name, error.limit ?? limits.max), error)
+      // Validity unknown: do not charge the IP, nor the key for what it does not get.
+      throw new AuthFailure(await limits.count(`lookup:${name}`, error.limit ?? limits.max), error)
     })
     if (!used) throw new ApiError('invalid_token')
     const { record, count } = used
     const limit = record.limit ?? limits.max
-    return { record, usage: count ? limits.counted(count, limit) : await limits.count(name, limit) }
+    return { record, usage: count ? limits.counted(name, count, limit) : await limits.count(name, limit) }
   }
 
   #unseal(record: KeyRecord, key: Secret): Secret | undefined {

@@ -53,7 +53,11 @@ export class FailoverCounters {
 
   async #incrementShared(shared: Counters, name: string, windowMs: number): Promise<Count> {
     const count = await this.#try(() => shared.increment(name, windowMs))
-    if (!count) return this.#incrementLocal(name, windowMs)
+    return count ? this.counted(name, count) : this.#incrementLocal(name, windowMs)
+  }
+
+  /** The count of a request that the shared store has counted. */
+  counted(name: string, count: Count): Count {
     this.counts.shared += 1
     this.#forgetEnded(this.#now())
     // It counts for what is left of the window of an outage, too.

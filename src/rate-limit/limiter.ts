@@ -19,7 +19,7 @@ export interface Usage {
 /** The usage of a budget that failed credentials are counted on. */
 export type FailureBudget = Usage & { name: string }
 
-/** Usage by name: `ip:<address>`, `docs:ip:<address>`, `assets:ip:<address>`, `net:<IPv6 /56>`, `demo:ip:<address>`, `hash:<account>`, `key:<digest>`, `create:<account>`, `renew:<account>`. */
+/** Usage by name: `ip:<address>`, `docs:ip:<address>`, `assets:ip:<address>`, `net:<IPv6 /56>`, `demo:ip:<address>`, `hash:<account>`, `key:<digest>`, `lookup:key:<digest>`, `create:<account>`, `renew:<account>`. */
 export class Limits {
   readonly max: number
   readonly windowMs: number
@@ -38,9 +38,8 @@ export class Limits {
   }
 
   /** The usage of a request that the store has counted by itself. */
-  counted(count: Count, limit: number): Usage {
-    this.#counters.counts.shared += 1
-    return toUsage(count, limit)
+  counted(name: string, count: Count, limit: number): Usage {
+    return toUsage(this.#counters.counted(name, count), limit)
   }
 
   /** The usage without counting; 0 for a window that ends too late (the store's clock was set back), as the next count restarts it. */

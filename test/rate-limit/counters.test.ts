@@ -137,6 +137,7 @@ t.test('while Redis is away each instance counts locally, and no request waits',
   t.equal((await remaining()) - (await remaining()), 1, 'the headers are true for this instance')
   server.thaw()
   await until(async () => (await get('/v1/me', key)).status === 200)
+  t.equal((await get('/v1/me', limited.key)).status, 200, 'what a key was refused does not count')
 })
 
 t.test('a Redis that is away at the start is in the log without a request', { skip: withoutRedis }, async (t) => {
@@ -177,6 +178,22 @@ t.test('a Redis that is full or cannot save serves and counts API keys', { skip:
     t.same([revoked.status, used.status], [status, 200], 'a full one revokes')
     t.equal((await get('/v1/me', key)).status, status === 200 ? 401 : 200)
   }
+})
+
+t.test('what a full Redis did not count still counts when it has room again', { skip: withoutRedis }, async (t) => {
+  const server = await redisServer(t)
+  const { get } = await redisGateway(t, server.url, { RATE_LIMIT_MAX: '5' })
+  const { key } = (await createKey(get)).body
+  await server.command('config', 'set', 'maxmemory', '1')
+  t.same(await statusesOf(3, () => get('/v1/me', key)), [200, 200, 200])
+  await server.command('config', 'set', 'maxmemory', '0')
+  const responses = [await get('/v1/me', key), await get('/v1/me', key), await get('/v1/me', key)]
+  const remaining = responses.map((response) => [response.status, limitsOf(response)[1]])
+  t.same(remaining, [
+    [200, 1],
+    [200, 0],
+    [429, 0],
+  ])
 })
 
 t.test('a Redis without writes: health never says up, the log says so once', { skip: withoutRedis }, async (t) => {
