@@ -37,7 +37,7 @@ const styleOf = (key: string): string => key.toLowerCase().replace(/(lat|lng|lon
 
 /**
  * The coordinates and courses of a record after the rotation, by key. Only those: other keys are absent. 0/0 means no fix and stays;
- * a coordinate without its partner, and a course without a position, become 0.
+ * what is no place on the map becomes one of two constants. A coordinate without its partner, and a course without a position, become 0.
  */
 export function relocate(rotation: Rotation, record: Record<string, unknown>): Record<string, string | number> {
   const names = Object.keys(record).filter((name) => isNumeric(record[name]))
@@ -49,7 +49,7 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
     const lngName = names.find((name) => lngKey.test(name) && styleOf(name) === styleOf(latName))
     if (lngName === undefined) continue
     const position = { lat: toNumber(record[latName]), lng: toNumber(record[lngName]) }
-    const there = isNowhere(position) ? { ...position, turn } : rotation(position)
+    const there: Position & { turn?: number } = constantFor(position) ?? rotation(position)
     turn ??= there.turn
     moved[latName] = like(record[latName], there.lat, 6)
     moved[lngName] = like(record[lngName], there.lng, 6)
@@ -74,7 +74,16 @@ export function relocateArray(rotation: Rotation, [lng, lat, ...rest]: readonly 
   return [Number(moved.lng), Number(moved.lat), ...rest]
 }
 
-const isNowhere = ({ lat, lng }: Position): boolean => lat === 0 && lng === 0
+/**
+ * What is written for a position that trackers send without a fix, such as 91/181: everybody knows it, so it would reveal the rotation. It may
+ * also be degrees and minutes, such as 4123.27. A geofence across the date line has longitudes up to 360.
+ */
+function constantFor({ lat, lng }: Position): Position | undefined {
+  if (lat === 0 && lng === 0) return { lat, lng }
+  if (Math.abs(lat) > 90 || Math.abs(lng) > 360) return { lat: 91, lng: 181 }
+  // The gateway shows a pole as a position.
+  return Math.abs(lat) === 90 ? { lat, lng: 0 } : undefined
+}
 const isNumeric = (value: unknown): boolean =>
   Number.isFinite(value) || (typeof value === 'string' && number.test(value))
 

@@ -123,6 +123,30 @@ t.test('a position in a text moves whatever its decimals, since platforms write 
   }
 })
 
+t.test('a position that means no fix is a constant in a recording, else it would reveal the rotation', async (t) => {
+  const moved = scrubbed({ lat: 41.387917, lng: 2.169919, course: 92 })
+  for (const [lat, lng, safe] of [
+    [91, 181, { lat: 91, lng: 181 }],
+    [999, 999, { lat: 91, lng: 181 }],
+    [4123.275, 210.195, { lat: 91, lng: 181 }],
+    [-41.387917, 361, { lat: 91, lng: 181 }],
+    [90, 180, { lat: 90, lng: 0 }],
+    [-90, 12.5, { lat: -90, lng: 0 }],
+  ] as const) {
+    t.same(scrubbed([{ lat, lng, course: 12 }]), [{ ...safe, course: 0 }], `${lat}/${lng}`)
+    t.same(scrubbed({ center: { lat: lat.toFixed(1), lng: lng.toFixed(1) } }), {
+      center: { lat: safe.lat.toFixed(6), lng: safe.lng.toFixed(6) },
+    })
+    t.same(scrubbed({ coordinates: [lng, lat] }), { coordinates: [safe.lng, safe.lat] })
+    t.match(scrubbed({ start_lat: lat, start_lng: lng, lat: 41.387917, lng: 2.169919, course: 92 }), moved)
+  }
+  const [corner, same] = scrubbed([
+    { lat: -17.5, lng: 181.25 },
+    { lat: -17.5, lng: -178.75 },
+  ]) as Position[]
+  t.same(corner, same, 'a geofence may cross the date line')
+})
+
 t.test('a number that may be half a position is none, wherever it is', async (t) => {
   const cases: [unknown, unknown][] = [
     [{ end_lat: 41.387917 }, { end_lat: 0 }],
