@@ -1,6 +1,7 @@
 /** Removes identifying data from an exchange: everything that is not known to be the platform's own word is replaced. */
 import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
+import { headersOf } from './headers.js'
 import { jsonIn } from './json-lines.js'
 import { idDigits, type Pseudonyms } from './pseudonym.js'
 import { isCoordinateKey, isFine, isRotatedKey, relocate, relocateArray, relocatePair, toNumber } from './relocate.js'
@@ -11,6 +12,8 @@ import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.j
 const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?$|^(devices|geofences|users)$/
 /** Keys of objects whose own `id` is such an id. */
 const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|users|devices|geofences)$/
+/** The responses to these actions, and what is in them; their rows may be in `items` or `data`. */
+const listKey = /^(get_)?(devices|geofences)$|^user$/
 /** Keys whose whole value is one identifier. */
 const identityKey =
   /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^(sim(_?number)?|vin|mcc|mnc|lac|cid|cell(_?id)?)$|^(tel|mobile)/i
@@ -69,7 +72,7 @@ class Scrubber {
   readonly scrub: Scrub = ({ action, query, responses, ...rest }) => {
     const isDevices = action.startsWith('get_devices')
     const scrubbed = this.#record(isDevices ? 'device' : '', query) as Exchange['query']
-    const ownKey = isDevices ? 'get_devices' : action === 'get_user_data' ? 'user' : ''
+    const ownKey = isDevices ? 'get_devices' : action === 'get_user_data' ? 'user' : listKey.test(action) ? action : ''
     const key = isAddressLookup(action) ? 'address' : ownKey
     // A coordinate is written as a client writes it after it has read the scrubbed one: without zeros at the end.
     for (const name of Object.keys(scrubbed).filter(isCoordinateKey)) scrubbed[name] = `${toNumber(scrubbed[name])}`
@@ -187,13 +190,13 @@ class Scrubber {
   #record(key: string, raw: Record<string, unknown>): Record<string, unknown> {
     const moved = relocate(this.#pseudonyms.rotation, raw)
     const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
-    // A list may be sent as an object: `{"1": …, "3": …}`.
-    const isRows = (name: string): boolean => key === 'get_devices' && name === 'items'
     // A sensor names what it shows. Without a position beside it, a course or a coordinate becomes 0.
     const isRotated = [raw.id, raw.type, raw.name].some((word) => typeof word === 'string' && isRotatedKey(word))
     const keyOf = (name: string): string => {
       if (isRotated && /^(val|value|formatted)$/.test(name)) return 'lat'
-      return /^\d+$/.test(name) ? key : isRows(name) ? 'devices' : bare(name)
+      if (listKey.test(key) && /^(items|data)$/.test(name)) return hasGroups(raw[name]) ? key : key.replace('get_', '')
+      // A list may be sent as an object: `{"1": …, "3": …}`.
+      return /^\d+$/.test(name) ? key : bare(name)
     }
     const item = (name: string, value: unknown): unknown => {
       if (isDaylightSaving(key, name, value)) return value
@@ -211,27 +214,16 @@ class Scrubber {
   }
 }
 
+/** Whether a list has groups of rows instead of rows, or whether its rows are further in. */
+function hasGroups(raw: unknown): boolean {
+  const list = typeof raw === 'string' ? jsonIn(raw) : raw
+  const has = (name: string, one: unknown): boolean => typeof one === 'object' && one !== null && name in one
+  return has('data', list) || Object.values(list ?? []).some((one) => has('items', one))
+}
+
 /** The id of a row, or the value itself, as text. */
 const idIn = (value: unknown): string =>
   `${typeof value === 'object' && value !== null && 'id' in value ? value.id : value}`
-
-/** The path of a redirect, if it has no name or number; any other becomes `/login` or `/`. */
-function pathIn(location: string): string {
-  const base = 'http://platform'
-  const path = URL.canParse(location, base) ? new URL(location, base).pathname : '/'
-  if (/^\/[a-z/_-]{0,40}$/.test(path)) return path
-  return /\/(login|authentication)\b/.test(path) ? '/login' : '/'
-}
-
-/** Only the headers that a client acts on; a redirect keeps its path and nothing else. */
-function headersOf(headers: Record<string, string> = {}): Pick<RecordedResponse, 'headers'> {
-  const kept: Record<string, string> = {}
-  for (const [name, raw] of Object.entries(headers)) {
-    if (name === 'location') kept[name] = pathIn(raw)
-    if (/^(retry-after|x-ratelimit-(limit|remaining))$/.test(name) && /^\d{1,9}$/.test(raw)) kept[name] = raw
-  }
-  return Object.keys(kept).length > 0 ? { headers: kept } : {}
-}
 
 /** Unix seconds or milliseconds as text. */
 const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?(\.\d+)?$/.test(text)

@@ -22,8 +22,8 @@ export const exchange = (action: string, query: Record<string, string>, ...respo
 export const pseudonyms = new Pseudonyms('a secret of this test')
 export const scrub = buildScrub(pseudonyms)
 /** A body as it is recorded. */
-export const scrubbed = (json: unknown, by = scrub): unknown =>
-  by(exchange('get_devices', {}, { json })).responses[0]?.json
+export const scrubbed = (json: unknown, by = scrub, action = 'get_devices'): unknown =>
+  by(exchange(action, {}, { json })).responses[0]?.json
 /** Bodies as they are sent. */
 export const unscrubbed: Scrub = ({ responses, ...request }) => {
   return { ...request, responses: responses.map(({ headers, ...response }) => response) }

@@ -10,7 +10,7 @@ import { Pseudonyms } from '../../src/replay/pseudonym.js'
 import { hashOf } from '../../src/replay/replay.js'
 import { buildScrub, withIds } from '../../src/replay/scrub.js'
 import { only } from '../only.js'
-import { accounts, exchange, fixtures, scrub, scrubbed } from './folders.js'
+import { accounts, exchange, fixtures, pseudonyms, scrub, scrubbed } from './folders.js'
 
 t.test('a value becomes the same invented one everywhere, of its shape, and another with another secret', async (t) => {
   const before = {
@@ -46,7 +46,7 @@ t.test("the platform's own words and numbers are not changed", async (t) => {
     ...{ expiration_by: 'engine_hours', shown_value_by: 'tag_value', next_page_url: '/api/get_services?page=2' },
     data: [{ id: 234567890 }],
   }
-  t.same(scrubbed(platformText), platformText)
+  t.same(scrubbed(platformText, scrub, 'get_events'), platformText)
 })
 
 t.test('a page becomes another page, and no other body has one', async (t) => {
@@ -94,11 +94,8 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
     // Lists that are sent as objects.
     (id) => ({ alerts: { 3: { devices: { 1: id } } } }),
     (_, user, id) => ({ geofences: { 1: { id } }, users: { 0: { id: user } } }),
-    // Devices without other fields, in a group with the same id.
-    (id) => [{ id: 501, items: [{ id }] }],
-    (id) => [{ id: 501, items: { 2: { id } } }],
   ]
-  for (const form of forms) t.same(scrubbed(form(501, 7, 81)), form(device, user, fence))
+  for (const form of forms) t.same(scrubbed(form(501, 7, 81), scrub, 'get_events'), form(device, user, fence))
   t.equal(scrub({ action: 'services/501', query: {}, responses: [{}] }).action, `services/${device}`)
   const names = ['id', 'id[]', 'id[1]', 'filters[id]', 'filter[id][]', 'device_id', 'devices[]']
   const idsIn = (id: string) => Object.fromEntries(names.map((name) => [name, id]))
@@ -108,14 +105,47 @@ t.test('ids of users, devices and geofences become others, the same everywhere, 
   const lists = { 'lat[]': '52.37', 'lng[1]': '4.89', 'password[]': 'secret', 'type[]': 'overspeed' }
   const scrubbedLists = { 'lat[]': '0', 'lng[1]': '0', 'password[]': 'scrubbed', 'type[]': 'overspeed' }
   t.same(scrub(exchange('get_events', lists, {})).query, scrubbedLists, 'a list as a single value of its name')
-  const pseudonyms = new Pseudonyms('x')
+  const others = new Pseudonyms('x')
   for (const min of [1, 1_000, 1e14]) {
     const max = 10 * min - 1
-    const ids = Array.from({ length: Math.min(9_000, max - min + 1) }, (_, n) => pseudonyms.id(min + n))
+    const ids = Array.from({ length: Math.min(9_000, max - min + 1) }, (_, n) => others.id(min + n))
     t.equal(new Set(ids).size, ids.length)
     t.ok(ids.every((id) => id >= min && id <= max))
-    t.ok(ids.every((id, n) => pseudonyms.originalId(id) === min + n))
+    t.ok(ids.every((id, n) => others.originalId(id) === min + n))
   }
+})
+
+t.test('the id of a device or geofence without other fields becomes another in every layout of its list', async (t) => {
+  const layouts: ((rows: unknown) => unknown)[] = [
+    (data) => ({ status: 1, data }),
+    (items) => ({ items }),
+    (data) => ({ items: { total: 1, data } }),
+    (items) => ({ items: JSON.stringify(items) }),
+    (data) => ({ data, pagination: { total: 1 } }),
+  ]
+  // A group may have the id of a device, which it keeps.
+  const groups: typeof layouts = [(items) => [{ id: 501, items }], (items) => ({ 3: { id: 501, items } })]
+  const named: typeof layouts = [
+    (geofences) => ({ items: { geofences }, status: 1 }),
+    (data) => ({ items: { geofences: { data } } }),
+    (data) => ({ geofences: { data } }),
+  ]
+  const lists = [
+    (one: number, two: number) => [{ id: one }, { id: `${two}` }],
+    (one: number, two: number) => ({ 0: { id: one }, 1: { id: two } }),
+  ]
+  const check = (action: string, form: (rows: unknown) => unknown) => {
+    for (const list of lists) {
+      const [sent, after] = [list(501, 81), list(pseudonyms.id(501), pseudonyms.id(81))].map(form)
+      t.same(scrubbed(sent, scrub, action), after, `${action} ${JSON.stringify(sent)}`)
+    }
+  }
+  for (const layout of layouts) check('get_devices', layout)
+  for (const group of groups)
+    for (const layout of [...layouts, (rows: unknown) => rows]) check('get_devices', (rows) => layout(group(rows)))
+  for (const layout of [...layouts, ...named]) check('get_geofences', layout)
+  const user = (id: number) => ({ status: 1, data: { id, email: 'ops@example.com' } })
+  t.match(scrubbed(user(7), scrub, 'get_user_data'), { data: { id: pseudonyms.id(7) } })
 })
 
 t.test('a list that is sent as an object keeps each row, also where an index is the id of its row', async (t) => {
