@@ -5,7 +5,7 @@ import { headersOf } from './headers.js'
 import { jsonIn } from './json-lines.js'
 import { idDigits, type Pseudonyms } from './pseudonym.js'
 import { isCoordinateKey, isFine, isRotatedKey, relocate, relocateArray, relocatePair, toNumber } from './relocate.js'
-import { endsPlate, isPlate, tokensOf } from './tokens.js'
+import { endsPlate, isPlate, measured, tokensOf } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
@@ -24,7 +24,7 @@ const textKey =
 const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|sort(_by)?|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
 /** Keys of numbers that stay, however many decimals they have. */
-const measureKey = /distance|speed|altitude|fuel/
+const measureKey = /distance|speed|altitude|fuel|duration|radius/
 const term = /^[a-z0-9_#%./-]{0,24}$/
 /** What looks like a term but is none: a phone, a position, an IP or MAC address, the name of a person. */
 const noTerm =
@@ -32,6 +32,14 @@ const noTerm =
 /** Letters and at least three digits, such as a chassis number. */
 const isSerial = (run: string): boolean => run.length >= 12 && /(?:\d[a-z]*){3}/.test(run)
 const isTerm = (raw: string): boolean => term.test(raw) && !noTerm.test(raw) && !raw.split(/[^a-z\d]/).some(isSerial)
+/** Keys of terms that the gateway reads in any letter case: letters only, for other terms may be number plates or base64. */
+const anyCaseKey = /^(type|protocol|expiration_by|online)$/
+const anyCase = /^([A-Z]+|[A-Z]?[a-z]+)([_-]([A-Z]+|[A-Z]?[a-z]+|InOut))*$/
+/** A term in small letters, or in any case where the gateway does not distinguish. */
+function isTermOf(key: string, raw: string): boolean {
+  const name = key === 'protocol' ? raw.replace(/\d{1,3}$/, '') : raw
+  return isTerm(anyCaseKey.test(key) && anyCase.test(name) ? raw.toLowerCase() : raw)
+}
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
@@ -109,8 +117,8 @@ class Scrubber {
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
     // As `#number`: events are in the order of their ids.
     if (key === 'id' && /^[1-9]\d{0,9}$/.test(raw)) return raw
-    if (termKey.test(key) && (isTerm(raw) || unitAlone.test(raw))) return raw
-    if (measureKey.test(key) && /^-?\d{1,6}(\.\d+)?$/.test(raw)) return raw
+    if (termKey.test(key) && (isTermOf(key, raw) || unitAlone.test(raw))) return raw
+    if (measureKey.test(key) && (/^-?\d{1,6}(\.\d+(e[+-]?\d{1,3})?)?$/i.test(raw) || measured.test(raw))) return raw
     const nested = isJson ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(this.#value(key, nested))
     if (markup.test(raw)) {

@@ -24,6 +24,41 @@ t.test('every unit, duration and flag that the gateway reads stays', async (t) =
   for (const active of wordsOf('resources/units', 'FALSE_WORDS')) t.same(scrubbed({ active }), { active })
 })
 
+t.test('a time and a number stay in every form that the gateway reads', async (t) => {
+  const times = [
+    '14-03-2026 09:05:07 p.m.',
+    '2026-03-14 09:05:07 PM',
+    '14/03/2026 9:05 a.m.',
+    '2026-03-14T09:05Z',
+    '09:05:07Z',
+  ]
+  for (const time of times) t.same(scrubbed({ time, name: time }), { time, name: time })
+  for (const value of ['1.0E-5', '1.5e3', '-2.25e+12'])
+    t.same(scrubbed({ value, distance: value }), { value, distance: value })
+})
+
+t.test('units in capitals stay with their numbers, unless a number plate has the same form', async (t) => {
+  for (const value of ['43 KPH', '29 MPH', '15 MIN', '2 HRS', '3 DAYS', '12 VDC', '-4 C', '43KPH', '12.5 LTR', '104 F'])
+    t.same(scrubbed({ value, sensors: [{ value }] }), { value, sensors: [{ value }] })
+  for (const value of ['110 KPH', '1200 KPH', '1,012.5 KMH', '2 HRS 15 MIN', '47h 12min 9s'])
+    for (const key of ['top_speed', 'distance_sum', 'altitude', 'stop_duration', 'radius'])
+      t.same(scrubbed({ [key]: value }), { [key]: value })
+  for (const plate of ['1234 KPH', '123 HRS', '12 BCD', '12 BCD KPH']) {
+    const digits = /\d+/.exec(plate)?.[0] ?? plate
+    t.notMatch(JSON.stringify(scrubbed({ value: plate, name: plate, top_speed: `${plate} X` })), digits, plate)
+  }
+  t.notMatch(JSON.stringify(scrubbed({ address: 'Main 12 C', name: 'Bus 43 KPH', message: '12C' })), /12|43/)
+})
+
+t.test('a word that the gateway reads in any letter case stays in every one', async (t) => {
+  const types = ['GEOFENCE_IN', 'Geofence_InOut', 'Unplugged', 'Service_Expired', 'Move_Start', 'Fuel_Fill', 'ACC']
+  for (const type of types) t.same(scrubbed({ type, expiration_by: type }), { type, expiration_by: type })
+  for (const protocol of ['Teltonika', 'GT06', 'TK103']) t.same(scrubbed({ protocol }), { protocol })
+  const words = { online: 'Engine', value: 'Yes', other: '<info><ignition>yes</ignition></info>', zone: 'GMT 00:00' }
+  t.same(scrubbed(words), words)
+  for (const type of ['BCD123', 'AbCdEfGhIjKl', 'Ivan.Petrov']) t.notMatch(JSON.stringify(scrubbed({ type })), type)
+})
+
 t.test('every text by which the gateway knows a refusal, no data or harsh driving stays', async (t) => {
   const texts = [
     ...['Invalid hash', 'Unauthorized', 'Wrong credentials', 'Please log in', 'Login required', 'Wrong token'],
@@ -32,6 +67,16 @@ t.test('every text by which the gateway knows a refusal, no data or harsh drivin
     ...['No items', 'No devices', 'No events', 'No alerts found', 'No drivers', 'No services', 'No geofences'],
     ...['User is blocked', 'Subscription expired'],
     ...['Harsh breaking', 'Hard braking', 'Sharp deceleration', 'Sudden acceleration', 'Rapid acceleration'],
+    ...[
+      'hard-braking',
+      'Brake hard',
+      'Harsh Accel',
+      'rapid accel',
+      'sharp decel',
+      'Hard accelerating',
+      'Harsh  braking',
+    ],
+    ...['Braked harshly', 'Frenazo brusco', 'Acelerada brusca'],
     ...['Abrupt brake', 'Frenada brusca', 'Freada brusca', 'Aceleración brusca', 'Desaceleración brusca'],
   ]
   for (const message of texts) t.same(scrubbed({ message }), { message })
