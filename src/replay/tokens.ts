@@ -30,9 +30,10 @@ const tokens = (positions: string[]): RegExp =>
     'giu',
   )
 const token = tokens([])
+// `S` is also south.
 const tokenWithPositions = tokens([
   `(?<pair>${pair.source})`,
-  `(?<half>${half.source}(?!\\s?(?:${unit}|${nameLikeUnit})${unitEnd}))`,
+  `(?<half>${half.source}(?!\\s?(?![scf]${unitEnd})(?:${unit}|${nameLikeUnit})${unitEnd}))`,
 ])
 
 /** The pattern for the tokens of a text. */

@@ -165,6 +165,8 @@ t.test('a number that may be half a position is none, wherever it is', async (t)
   ]
   for (const [before, after] of cases) t.same(scrubbed(before), after)
   const texts = ['+34600123456 41.387917,2.17', '<b>x</b> 41.387917,2.17', 'lat: 41.387917 lng: 2.17']
+  for (const text of ['33.8688 S, 151.2093 E', '33.8688S 151.2093E', '33.8688 s'])
+    t.notMatch(JSON.stringify(scrubbed({ remark: text, message: text })), /33|151/, text)
   for (const text of [...texts, 'lat:41.38,lng:2.17', 'x 41.387917%2C2.17'])
     t.notMatch(JSON.stringify(scrubbed({ remark: text })), /\.38|2\.17/, text)
 })
