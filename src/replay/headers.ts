@@ -1,11 +1,13 @@
 /** The headers of a response that stay in a recording. */
 import type { RecordedResponse } from './exchange.js'
+import { vocabulary } from './vocabulary.js'
 
-/** The path of a redirect, if it has no name or number; any other becomes `/login` or `/`. */
+/** The path of a redirect, if it has only words of the platform; any other becomes `/login` or `/`. */
 function pathIn(location: string): string {
   const base = 'http://platform'
   const path = URL.canParse(location, base) ? new URL(location, base).pathname : '/'
-  if (/^\/[a-z/_-]{0,40}$/.test(path)) return path
+  if (/^[a-z/_-]{1,40}$/.test(path) && path.split(/[/_-]/).every((word) => word === '' || vocabulary.has(word)))
+    return path
   return /\/(login|authentication)\b/.test(path) ? '/login' : '/'
 }
 

@@ -20,6 +20,11 @@ const identityKey =
 /** Keys of texts that people write; numbers in them may be part of a name. */
 const textKey =
   /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone|contact|contact_number)$/i
+/** Keys of names that may be sent as a number. The id of a driver, which stays, is under some of the others. */
+const nameKey =
+  /(^|_)(name|title|message|description|address|owner|comment|note|city|street|house|house_number|postal|postcode|zip|plan)$/i
+/** Keys of Unix times; a phone may have as many digits. */
+const timeKey = /(time|stamp|date|since|_at|last_contact)(_ms|_utc)?$/i
 /** Keys whose value is one of the platform's own words. */
 const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|sort(_by)?|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
@@ -119,6 +124,7 @@ class Scrubber {
     if (key === 'id' && /^[1-9]\d{0,9}$/.test(raw)) return raw
     if (termKey.test(key) && (isTermOf(key, raw) || unitAlone.test(raw))) return raw
     if (measureKey.test(key) && (/^-?\d{1,6}(\.\d+(e[+-]?\d{1,3})?)?$/i.test(raw) || measured.test(raw))) return raw
+    if (timeKey.test(key) && isStamp(raw)) return raw
     const nested = isJson ? jsonIn(raw) : undefined
     if (nested !== undefined) return JSON.stringify(this.#value(key, nested))
     if (markup.test(raw)) {
@@ -146,7 +152,6 @@ class Scrubber {
         const keeps =
           (kinds.date ?? kinds.harsh) !== undefined ||
           (kinds.quantity !== undefined && !(isText && kinds.named) && !isPlate(found, isText)) ||
-          (kinds.phone !== undefined && isStamp(found) && !isText) ||
           (kinds.number !== undefined && !isText) ||
           (kinds.word !== undefined && vocabulary.has(found.toLowerCase()) && !endsPlate(found, rest))
         // Short and in lower case it may be a unit, such as `bar`.
@@ -166,9 +171,11 @@ class Scrubber {
     if (idKey.test(key)) return this.#id(raw)
     if (isCoordinateKey(key) || (isFine(raw) && !measureKey.test(key))) return 0
     // A phone has nine digits or more, but so may the id of an event.
-    const isTime = isStamp(String(Math.trunc(raw))) && !/^contact(_number)?$/.test(key)
+    const isTime = timeKey.test(key) && isStamp(String(raw))
     const isLong = Math.abs(raw) >= (/(^|_)id$/.test(key) ? 1e10 : 1e8) && !isTime
-    if (!identityKey.test(key) && !isLong) return raw
+    // 0 and 1 are also flags.
+    const isName = nameKey.test(key) && raw !== 0 && raw !== 1
+    if (!identityKey.test(key) && !isName && !isLong) return raw
     // From 1e21 on a number has an exponent instead of all its digits.
     const digits = String(raw)
     return /[^\d.-]/.test(digits) ? 0 : Number(this.#pseudonyms.shaped(digits).replace(/^0+(?=\d)/, '1'))

@@ -86,7 +86,11 @@ t.test('no secret is recorded, wherever it hides: it is replaced or the exchange
   for (const id of [3_569_380_356_438_091, '0612345678', '061234'])
     t.notMatch(JSON.stringify(scrubbed({ device_id: id, user: { id } })), String(id))
   for (const phone of ['1012345678', 1_012_345_678])
-    t.notMatch(JSON.stringify(scrubbed({ contact: phone, contact_number: phone })), '1012345678')
+    for (const key of ['contact', 'contact_number', 'movil', 'celular', 'driver_mobile', 'name', 'val', 'remark'])
+      t.notMatch(JSON.stringify(scrubbed({ [key]: phone, sensors: [{ [key]: phone }] })), '1012345678', key)
+  const names = scrubbed({ name: 4821, device_name: '4821', house_number: 4821, title: 1 }) as Record<string, unknown>
+  t.same(names, { name: Number(names.device_name), device_name: names.device_name, house_number: names.name, title: 1 })
+  t.not(names.name, 4821, 'a name that is a number')
   for (const id of ['501.0', ' 501', 'abc-501', '501,502', '-501'])
     for (const sent of [{ device_id: id }, { devices: id }, { user: { id } }])
       t.notMatch(JSON.stringify(scrubbed(sent)), /501|502/, JSON.stringify(sent))
@@ -135,6 +139,9 @@ t.test('a redirect keeps its path, and one to a login page still leads to one', 
     ['https://fleet.test/index.php/login', '/login'],
     ['/en/Login2/authentication/7', '/login'],
     ['https://login.test/x/501#/login', '/'],
+    ['https://fleet.test/transportes-lopez/login', '/login'],
+    ['/pepe_garcia/x', '/'],
+    ['/lopez/authentication/create', '/login'],
   ] as const) {
     const [response] = scrub(exchange({ status: 302, headers: { location: sent } })).responses
     t.equal(response?.headers?.location, kept, sent)
