@@ -7,7 +7,7 @@ import { check } from './check.js'
 import { compare, documentedPaths, send } from './diff.js'
 import { fileNameOf, type PlatformRequest } from './exchange.js'
 import { findLeaks } from './find-leaks.js'
-import { formatFolder, readFolder, readOwnManifest } from './folder.js'
+import { formatFolder, manifestFile, readFolder, readOwnManifest } from './folder.js'
 import { Pseudonyms } from './pseudonym.js'
 import { buildRecorder, recordOne } from './record.js'
 import { buildReplay, hashOf } from './replay.js'
@@ -83,8 +83,10 @@ async function formatAll(paths: string[], { console }: Io): Promise<number> {
     const names = await formatFolder(path)
     for (const name of names) console.log(`wrote ${join(path, name)}`)
     console.log(`${path}: ${names.length} files changed`)
-    for (const exchange of (await readFolder(path)).exchanges)
-      for (const leak of findLeaks(exchange)) console.error(`warning: ${join(path, fileNameOf(exchange))}: ${leak}`)
+    const { manifest, exchanges } = await readFolder(path)
+    const files = exchanges.map((exchange) => ({ file: fileNameOf(exchange), content: exchange as object }))
+    for (const { file, content } of [{ file: manifestFile, content: manifest }, ...files])
+      for (const leak of findLeaks(content)) console.error(`warning: ${join(path, file)}: ${leak}`)
   }
   return 0
 }

@@ -23,7 +23,7 @@ type Manifest = Static<typeof Manifest>
 export type Folder = { name: string; manifest: Manifest; exchanges: Exchange[] }
 
 const manifestShape = Compile(Manifest)
-const manifestFile = 'account.json'
+export const manifestFile = 'account.json'
 
 /**
  * Reads an account's folder, files in name order.

@@ -168,6 +168,9 @@ t.test('replay --format warns of each credential in a file, and does not show it
     { code: 0, text: /warning: .*get_sensors\.json: \$\.responses\[0\]\.json\.user_api_hash: a password hash/ },
   )
   t.notOk(text.includes(someHash))
+  await writeFile(join(folder, 'account.json'), JSON.stringify({ ...account, about: 'The fleet of ops@fleet.test.' }))
+  const again = await run(t, 'replay', ['--format', folder])
+  t.match(again.text, /warning: .*account\.json: \$\.about: an e-mail address outside example\.com/)
 })
 
 t.test('the canonical layout keeps every JSON value', async () => {
