@@ -69,6 +69,9 @@ export function relocatePair(rotation: Rotation, pair: string): string {
 }
 
 /** A GeoJSON position: longitude, latitude, perhaps altitude. */
+export const isPosition = (key: string, raw: unknown[]): raw is number[] =>
+  key === 'coordinates' && (raw.length === 2 || raw.length === 3) && raw.every((part) => typeof part === 'number')
+
 export function relocateArray(rotation: Rotation, [lng, lat, ...rest]: readonly number[]): number[] {
   const moved = relocate(rotation, { lat, lng })
   return [Number(moved.lng), Number(moved.lat), ...rest]

@@ -4,7 +4,17 @@ import { isCredentialKey } from './find-leaks.js'
 import { headersOf } from './headers.js'
 import { jsonIn } from './json-lines.js'
 import { idDigits, type Pseudonyms } from './pseudonym.js'
-import { isCoordinateKey, isFine, isRotatedKey, relocate, relocateArray, relocatePair, toNumber } from './relocate.js'
+import {
+  isCoordinateKey,
+  isFine,
+  isPosition,
+  isRotatedKey,
+  relocate,
+  relocateArray,
+  relocatePair,
+  toNumber,
+} from './relocate.js'
+import { isTermOf } from './terms.js'
 import { endsPlate, isPlate, measured, tokensOf } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
@@ -30,21 +40,6 @@ const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|sort(_by)?|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
 /** Keys of numbers that stay, however many decimals they have. */
 const measureKey = /distance|speed|altitude|fuel|duration|radius/
-const term = /^[a-z0-9_#%./-]{0,24}$/
-/** What looks like a term but is none: a phone, a position, an IP or MAC address, the name of a person. */
-const noTerm =
-  /\d{9}|\d\.\d{4}|(?!(?:\d\.){3}\d$)(?:\d{1,3}\.){3}\d|(?:[\da-f]{2}[-.]){5}|[a-z]{3}\.(?!svg|png|jpg|gif)[a-z]{3}/
-/** Letters and at least three digits, such as a chassis number. */
-const isSerial = (run: string): boolean => run.length >= 12 && /(?:\d[a-z]*){3}/.test(run)
-const isTerm = (raw: string): boolean => term.test(raw) && !noTerm.test(raw) && !raw.split(/[^a-z\d]/).some(isSerial)
-/** Keys of terms that the gateway reads in any letter case: letters only, for other terms may be number plates or base64. */
-const anyCaseKey = /^(type|protocol|expiration_by|online)$/
-const anyCase = /^([A-Z]+|[A-Z]?[a-z]+)([_-]([A-Z]+|[A-Z]?[a-z]+|InOut))*$/
-/** A term in small letters, or in any case where the gateway does not distinguish. */
-function isTermOf(key: string, raw: string): boolean {
-  const name = key === 'protocol' ? raw.replace(/\d{1,3}$/, '') : raw
-  return isTerm(anyCaseKey.test(key) && anyCase.test(name) ? raw.toLowerCase() : raw)
-}
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
@@ -210,8 +205,10 @@ class Scrubber {
     const keyOf = (name: string): string => {
       if (isRotated && /^(val|value|formatted)$/.test(name)) return 'lat'
       if (listKey.test(key) && /^(items|data)$/.test(name)) return hasGroups(raw[name]) ? key : key.replace('get_', '')
+      // All of an address: the ids of its place are those of a public map.
+      const isPart = key === 'address' && name !== 'status' && !isCredentialKey(name) && !isCoordinateKey(name)
       // A list may be sent as an object: `{"1": …, "3": …}`.
-      return /^\d+$/.test(name) ? key : bare(name)
+      return isPart || /^\d+$/.test(name) ? key : bare(name)
     }
     const item = (name: string, value: unknown): unknown => {
       if (isDaylightSaving(key, name, value)) return value
@@ -243,7 +240,3 @@ const idIn = (value: unknown): string =>
 /** Unix seconds or milliseconds as text. */
 const isStamp = (text: string): boolean => /^1\d{9}(\d{3})?(\.\d+)?$/.test(text)
 const isDecimal = (value: unknown): boolean => typeof value === 'number' && !Number.isInteger(value)
-
-/** A GeoJSON position: longitude, latitude, perhaps altitude. */
-const isPosition = (key: string, raw: unknown[]): raw is number[] =>
-  key === 'coordinates' && (raw.length === 2 || raw.length === 3) && raw.every((part) => typeof part === 'number')

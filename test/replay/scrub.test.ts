@@ -131,6 +131,18 @@ t.test('the platform has no word that looks like an address, a position, a seria
   t.same(scrubbed(times), times)
 })
 
+t.test('no part of an address is left, nor the id of its place in a public map', async (t) => {
+  const place = { place_id: 235467891, osm_id: 4237817, importance: 0.41, type: 'lopez', parts: ['12', { house: 47 }] }
+  const address = { ...place, lat: 41.387917, lng: 2.169919, token: 'abc' }
+  for (const json of [{ status: 1, location: address }, [address], { 0: { address } }]) {
+    const [response] = scrub({ action: 'geo_address', query: {}, responses: [{ json }] }).responses
+    const after = JSON.stringify(response)
+    t.notMatch(after, /235467891|4237817|0\.41|lopez|"12"|:47|41\.38|2\.169|abc/)
+    if ('status' in json)
+      t.match(response, { json: { status: 1, location: scrubbed({ lat: 41.387917, lng: 2.169919 }) } })
+  }
+})
+
 t.test('a redirect keeps its path, and one to a login page still leads to one', async (t) => {
   for (const [sent, kept] of [
     ['https://fleet.test/user/login?next=/501', '/user/login'],
