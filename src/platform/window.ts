@@ -28,6 +28,8 @@ export const maxPageSize = 1_000
 const minPageSize = 50
 /** The page sizes of platforms, 5 to 100 (platform.md 2.1 and 3.1), are multiples of this. */
 const pageStep = 5
+/** The largest page of a platform that ignores the requested size. */
+const maxOwnSize = 100
 
 /** Concurrent calls of one list. */
 export const maxConcurrent = 4
@@ -147,9 +149,9 @@ async function appliedSize(fetch: FetchNumbered, page: NumberedPage, requested: 
   const isTrue = lastPage === undefined || total === undefined || Math.ceil(total / (perPage ?? 1)) === lastPage
   if (perPage && isTrue) return perPage
   const sent = page.rows.length
-  // The last of several pages may be shorter than those before it.
-  const isLast = page.number > 1 && page.currentPage === lastPage
-  if ((sent >= requested && !isLast) || (sent > 0 && page.currentPage < (lastPage ?? 0))) return sent
+  // The last of several pages may be shorter than those before it, and still as long as the requested size.
+  const mayBeLast = page.number > 1 && page.currentPage >= (lastPage ?? (total ?? 0) / maxOwnSize)
+  if ((sent >= requested && !mayBeLast) || (sent > 0 && page.currentPage < (lastPage ?? 0))) return sent
   // Without any number, it is the whole list, unless its length may be the size of a page.
   const isWhole = requested === Number.POSITIVE_INFINITY || (page.number === 1 && sent % pageStep > 0)
   if (!page.isPaged && isWhole) return requested
