@@ -4,9 +4,10 @@ import { type WireEvent, wireEvent } from '../platform/wire.js'
 import { type Event, newestFirst, type Place, toEvent } from '../resources/event.js'
 import { id } from '../resources/units.js'
 
-export const idOf = (row: WireEvent): number => id(row.id) ?? Number.POSITIVE_INFINITY
+/** A row without an id is older than all others: no event comes of it. */
+export const idOf = (row: WireEvent): number => id(row.id) ?? Number.NEGATIVE_INFINITY
 
-export const newestOf = (rows: readonly WireEvent[]): number => Math.max(...rows.map(idOf).filter(Number.isFinite))
+export const newestOf = (rows: readonly WireEvent[]): number => Math.max(...rows.map(idOf))
 
 /** Each row once: a platform that ignores `device_id` may send rows that do not name their device for each of several devices. */
 export const distinct = (rows: readonly WireEvent[]): WireEvent[] => [

@@ -135,3 +135,15 @@ t.test('a follower misses no event where others, or a late one, are written whil
     )
   }
 })
+
+t.test('a follower comes to the end of a list that has rows without an id', async (t) => {
+  const { all, list } = await eventPlatform(t, 60)
+  for (const id of [null, undefined]) all.unshift({ ...(all[0] as Row), id: id as unknown as number })
+  for (const [afterId, seen] of [
+    [60, []],
+    [59, [60]],
+  ] as const) {
+    const { body } = await list(`after_id=${afterId}&limit=1`)
+    t.same([idsOf(body), body.count, body.has_more], [seen, seen.length, false], `after ${afterId}`)
+  }
+})
