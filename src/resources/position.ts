@@ -45,7 +45,7 @@ export function readingOf(wire: WireHistory, { from, to, zone, units }: HistoryC
     speedUnit,
     altitudeUnit: unitOf('altitude') || text(units?.unit_of_altitude),
     distanceUnit: distanceUnit || speedUnit,
-    /** Unix seconds near which ambiguous dates are. */
+    /** Unix seconds between which ambiguous dates are: noon of the first and the last day. */
     near: [from, to].map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
     /** That of the account; UTC if it is unknown. */
     zone: zone ?? { offsetMinutes: 0 },

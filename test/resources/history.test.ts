@@ -201,3 +201,11 @@ t.test('points without an id count once per time and place, with a date near the
   const { positions, trips } = history({ items: [{ status: 1, raw_time: bare.time, items: [monthFirst] }] })
   t.same([positions[0]?.time, trips[0]?.from], ['2026-05-11 07:00:00', '2026-05-11 07:00:00'], 'also in `raw_time`')
 })
+
+t.test('of day and month the reading on a requested day counts, wherever the other one is (N05)', async (t) => {
+  const days = { from: '2026-05-01', to: '2026-05-31' }
+  const times = ['05-06-2026 10:00:00', '05-01-2026 00:00:00', '05-31-2026 23:59:59', '05-12-2026 23:59:59']
+  const items = times.map((time) => ({ status: 1, items: [{ time, lat: '48.2', lng: '16.3' }] }))
+  const shown = history({ items }, days).positions.map(({ time }) => time.slice(0, 10))
+  t.same(shown, ['2026-05-01', '2026-05-06', '2026-05-12', '2026-05-31'])
+})
