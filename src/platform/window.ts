@@ -75,15 +75,17 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
  * All rows, each once. The pages after the first one are requested a few at a time, if it says how many there are.
  * @param size infinite where the platform chooses the page size: then a page without any number is the whole list.
  * @param isEnough ends the list after the page for which it returns true; pages are then requested one by one. Not called for the last page.
+ * @param mayShift spends a call on whether a page that repeats rows is the end, or one to which new rows have shifted them.
  */
-export async function readAll(fetchPage: FetchPage, size: number, isEnough?: IsEnough): Promise<unknown[]> {
-  const fetch = numbered(fetchPage)
+export async function readAll(fetchPage: FetchPage, size: number, isEnough?: IsEnough, mayShift = false) {
+  const fetch = numbered(fetchPage, mayShift)
   const page = await fetch(1, size)
   // More rows than requested and no numbers of pages: all rows are there.
   const isWhole = !isEnough && !page.isPaged && !page.perPage && page.rows.length > size
   const applied = isWhole ? Number.POSITIVE_INFINITY : await appliedSize(fetch, page, size)
   const last = page.lastPage ?? Math.ceil((page.total ?? 0) / applied)
-  return pagesFrom(page, isEnough ? fetch : readAhead(fetch, last), applied).read(Number.POSITIVE_INFINITY, isEnough)
+  const pages = pagesFrom(page, isEnough ? fetch : readAhead(fetch, last), applied, mayShift)
+  return pages.read(Number.POSITIVE_INFINITY, isEnough)
 }
 
 /** Pages in order; while one is awaited, those after it up to the last one are requested as well, a few at once. */
@@ -112,7 +114,7 @@ interface NumberedPage extends Page {
 
 type FetchNumbered = (number: number, size: number) => Promise<NumberedPage>
 
-function numbered(fetchPage: FetchPage): FetchNumbered {
+function numbered(fetchPage: FetchPage, mayShift = false): FetchNumbered {
   let first: { page: Page; size: number } | undefined
   const fetchFirst = async (size: number): Promise<Page> => {
     if (first?.size !== size) first = { page: await fetchPage(1, size), size }
@@ -124,7 +126,12 @@ function numbered(fetchPage: FetchPage): FetchNumbered {
     const isPaged = [page.currentPage, page.lastPage, page.total].some((one) => one !== undefined)
     // A platform without paging repeats its first page (platform.md, N20), and may say so: what follows is out of reach.
     const known = number > 1 && currentPage === 1 ? { ...page, total: undefined, lastPage: undefined } : page
-    const isFirst = number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size)))
+    let isFirst = number > 1 && !isPaged && repeats(page, first?.page ?? (await fetchFirst(size)))
+    if (isFirst && mayShift) {
+      // Shifted rows are no longer on the first page.
+      first = undefined
+      isFirst = repeats(page, await fetchFirst(size))
+    }
     // Others repeat their last page beyond their end.
     const rows = isFirst || currentPage < number || number > (known.lastPage ?? number) ? [] : itemsOf(page.rows)
     return { ...known, rows, number, currentPage: Math.max(currentPage, number), isPaged }
@@ -160,7 +167,7 @@ async function appliedSize(fetch: FetchNumbered, page: NumberedPage, requested: 
 }
 
 /** Consecutive pages, each row once: new rows shift a list between two calls, and some platforms repeat a page. */
-function pagesFrom(first: NumberedPage, fetch: FetchNumbered, size: number) {
+function pagesFrom(first: NumberedPage, fetch: FetchNumbered, size: number, mayShift = false) {
   /** Rows before the first of these pages. */
   const before = first.number === 1 ? 0 : (first.number - 1) * size
   const rows: unknown[] = []
@@ -183,7 +190,7 @@ function pagesFrom(first: NumberedPage, fetch: FetchNumbered, size: number) {
   function hasMore(): boolean {
     const { lastPage, currentPage, total } = page
     // New rows may have shifted the list by a page. An empty page, or a second one without new rows, is the end.
-    if (repeated > (lastPage !== undefined && page.rows.length > 0 ? 1 : 0)) return false
+    if (repeated > ((mayShift || lastPage !== undefined) && page.rows.length > 0 ? 1 : 0)) return false
     if (lastPage !== undefined) return currentPage < lastPage
     if (total !== undefined) return before + rows.length < total
     return page.rows.length >= size

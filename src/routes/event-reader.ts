@@ -178,10 +178,11 @@ export class EventReader {
 
   /** All rows, until `isEnough` holds for a page, or a page shows that the platform ignores the type. @throws TooManyCalls. */
   async #until(filter: EventFilter, size: number, isEnough: (page: readonly WireEvent[]) => boolean) {
-    const rows = await readAll(this.#pages(filter), size, (rows) => {
+    const isLast = (rows: unknown[]): boolean => {
       const page = readRows(rows)
       return isEnough(page) || this.#ignoresType(page, filter)
-    })
+    }
+    const rows = await readAll(this.#pages(filter), size, isLast, this.#search.isFollowing)
     return this.#account.readEvents(rows)
   }
 

@@ -104,18 +104,24 @@ t.test('a follower misses no event where others, or a late one, are written whil
   const row = (id: number): Row => ({
     ...{ id, device_id: 1, type: 'sos', message: 'SOS', time: '2026-05-12 00:00:00' },
   })
+  const newest = (count: number) => (all: Row[]) =>
+    all.unshift(...Array.from({ length: count }, (_, at) => row(100 + count - at)))
   const bursts: [name: string, afterId: number, write: (all: Row[]) => void][] = [
-    ['a page of new ones', 0, (all) => all.unshift(...Array.from({ length: 30 }, (_, at) => row(130 - at)))],
+    ['most of a page of new ones', 0, newest(20)],
+    ['a page of new ones', 0, newest(30)],
     [
       'one now and a later one behind the first page',
       100,
       (all) => all.splice(45, 0, row(102)) && all.unshift(row(101)),
     ],
   ]
-  for (const [name, afterId, write] of bursts) {
+  const paged = [false, true, ['current_page'], ['current_page', 'per_page'], ['total']] as const
+  for (const [[name, afterId, write], hidesPaging] of bursts.flatMap((burst) =>
+    paged.map((one) => [burst, one] as const),
+  )) {
     let isWritten = false
     const { all, list } = await eventPlatform(t, 100, {
-      generation: '2.x',
+      ...{ generation: '2.x', hidesPaging },
       onCall: (query) => {
         if (query.get('page') !== '2' || isWritten) return
         isWritten = true
@@ -131,7 +137,7 @@ t.test('a follower misses no event where others, or a late one, are written whil
     t.same(
       seen,
       wanted.toSorted((a, b) => a - b),
-      name,
+      `${name}, ${hidesPaging}`,
     )
   }
 })
@@ -145,5 +151,14 @@ t.test('a follower comes to the end of a list that has rows without an id', asyn
   ] as const) {
     const { body } = await list(`after_id=${afterId}&limit=1`)
     t.same([idsOf(body), body.count, body.has_more], [seen, seen.length, false], `after ${afterId}`)
+  }
+})
+
+t.test('a follower of a list without paging costs three calls, also with a row that has no id', async (t) => {
+  for (const id of [10, null]) {
+    const { all, list, eventCalls } = await eventPlatform(t, 40, { ignoresPaging: true, hidesPaging: true })
+    Object.assign(all[30] as Row, { id })
+    const { status, body } = await list('after_id=20')
+    t.same([status, body.count, eventCalls()], [200, 20, 3])
   }
 })

@@ -28,8 +28,10 @@ interface EventPlatform {
   ignoresDevice?: boolean
   /** Its rows do not say their device. */
   hidesDevice?: boolean
-  /** Its pages have no numbers. */
-  hidesPaging?: boolean
+  /** Its pages have no numbers, or only these. */
+  hidesPaging?: boolean | readonly string[]
+  /** Each of its pages is the first one. */
+  ignoresPaging?: boolean
   /** Called with the parameters of each call for events, before its rows are selected; they are sent once its result is there. */
   onCall?: (query: URLSearchParams) => unknown
   bodies?: Bodies
@@ -37,7 +39,16 @@ interface EventPlatform {
 
 /** A gateway on a platform with events of four devices: how to list them, all rows of the platform, and the calls that it had. */
 export async function eventPlatform(t: Test, count: number, options: EventPlatform = {}) {
-  const { generation = '3.x', perPage = 30, ignoresDevice, hidesDevice, hidesPaging, onCall, bodies = {} } = options
+  const {
+    generation = '3.x',
+    perPage = 30,
+    ignoresDevice,
+    hidesDevice,
+    hidesPaging,
+    ignoresPaging,
+    onCall,
+    bodies = {},
+  } = options
   const isNew = generation === '3.x'
   const all = rowsOf(count, isNew)
   const get_events: RequestListener = (request, response) => {
@@ -46,11 +57,13 @@ export async function eventPlatform(t: Test, count: number, options: EventPlatfo
     const [id, type] = [ignoresDevice ? null : query.get('device_id'), isNew ? query.get('type')?.toLowerCase() : null]
     const rows = all.filter((row) => (!id || row.device_id === Number(id)) && (!type || row.type === type))
     const size = isNew ? Math.min(Number(query.get('limit')), 1_000) : perPage
-    const page = Number(query.get('page'))
+    const page = ignoresPaging ? 1 : Number(query.get('page'))
     const rowsOfPage = rows.slice((page - 1) * size, page * size)
     const data = hidesDevice ? rowsOfPage.map(({ device_id: _, ...row }) => row) : rowsOfPage
     const paging = { total: rows.length, per_page: size, current_page: page, last_page: Math.ceil(rows.length / size) }
-    const body = JSON.stringify({ status: 1, items: { ...(hidesPaging ? {} : paging), data } })
+    const shown = Array.isArray(hidesPaging) ? hidesPaging : hidesPaging ? [] : Object.keys(paging)
+    const numbers = Object.entries(paging).filter(([name]) => shown.includes(name))
+    const body = JSON.stringify({ status: 1, items: { ...Object.fromEntries(numbers), data } })
     void Promise.resolve(sendAfter).then(() => response.end(body))
   }
   const { get, calls } = await gatewayOn(
