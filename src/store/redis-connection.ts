@@ -21,7 +21,7 @@ const DENIED_MS = 15 * 60_000
 /** How Redis denies a right, also within a script. */
 export const DENIAL = /NOPERM|ACL failure|The user executing the script/
 /** How it denies all scripts, and so almost every command: whichever succeeds shows that this is over. */
-const DENIES_SCRIPTS = /NOPERM .*'eval(sha)?' command/
+const DENIES_SCRIPTS = /'eval(sha)?' command/
 
 class LateReply extends Error {}
 
