@@ -78,6 +78,8 @@ t.test('what is wrong with a file is told with line, expected and found', async 
     [withResponse('{}],\n"hash": [1'), /^x\.json: line 2: \/hash must not be here, found \[1\]$/],
   ]
   for (const [text, message] of cases) t.throws(() => parseExchange('x.json', text), { message })
+  for (const number of ['41.399999999999999', '-0.10000000000000001', '1.50e2'])
+    t.same(parseExchange('x.json', withResponse(`{ "json": ${number}}`)).responses, [{ json: Number(number) }], number)
   const account = '{ "about": "A test.",\n "email": "a@example.org", "origin": "invented" }'
   const folder = t.testdir({ 'account.json': account })
   const message = /^[^:]*account\.json: line 2: \/email must match .*, found a credential or personal data$/
