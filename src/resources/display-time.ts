@@ -14,7 +14,12 @@ const CLOCK = /^(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:\s{0,9}([AP])\.?M
 /** The platform shows an unset time as the epoch in the account's zone. */
 const MIN_TIME = '1971'
 
-const HALF_DAY_S = 43_200
+/** An instant, or first and last instant of a span, Unix seconds. */
+type Near = number | readonly [first: number, last: number]
+
+/** Seconds to the nearest of them; 0 within a span. */
+const distanceOf = (at: number, near: readonly Near[]): number =>
+  Math.min(...near.map((one) => (typeof one === 'number' ? Math.abs(one - at) : Math.max(0, one[0] - at, at - one[1]))))
 
 const two = (value: string): string => (value.length < 2 ? `0${value}` : value)
 
@@ -44,21 +49,17 @@ const exists = (time: string): boolean =>
 /**
  * A display time of the platform as `YYYY-MM-DD HH:MM:SS`, same wall clock (platform.md 3.5).
  * Words ("Expired"), zero dates and days that do not exist are undefined. A UTC offset at the end is dropped, not applied.
- * @param near Unix seconds. Of two readings of day and month one between these, give or take half a day, goes before one outside, then the one
- * nearest to any of them, then day first.
+ * @param near Of two readings of day and month the one nearest to any of these is taken, else day first.
  */
-export function displayTime(value: Scalar, near: readonly number[] = []): string | undefined {
+export function displayTime(value: Scalar, near: readonly Near[] = []): string | undefined {
   if (typeof value !== 'string' || value.length > 40) return undefined
   if (CANONICAL.test(value)) return value
   const [match, first = '', , second = '', last = '', time = '0:00'] = DATE.exec(value.trim()) ?? []
   const clock = match && clockText(time)
   if (clock === undefined) return undefined
   const readings = datesOf(first, second, last).map((date) => `${date.map(two).join('-')} ${clock}`)
-  const real = readings.filter(exists)
-  const [min, max] = [Math.min(...near) - HALF_DAY_S, Math.max(...near) + HALF_DAY_S]
-  const within = real.filter((time) => asIfUtc(time) >= min && asIfUtc(time) < max)
-  const [one, other] = within.length > 0 ? within : real
-  const distance = (time: string): number => Math.min(...near.map((second) => Math.abs(second - asIfUtc(time))))
+  const [one, other] = readings.filter(exists)
+  const distance = (time: string): number => distanceOf(asIfUtc(time), near)
   return one && other && distance(other) < distance(one) ? other : one
 }
 

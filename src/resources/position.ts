@@ -45,8 +45,8 @@ export function readingOf(wire: WireHistory, { from, to, zone, units }: HistoryC
     speedUnit,
     altitudeUnit: unitOf('altitude') || text(units?.unit_of_altitude),
     distanceUnit: distanceUnit || speedUnit,
-    /** Unix seconds between which ambiguous dates are: noon of the first and the last day. */
-    near: [from, to].map((day) => asIfUtc(`${day} 12:00:00`)).filter(Number.isFinite),
+    /** Where ambiguous dates are: from the first second of the requested days to the last, Unix seconds. */
+    near: [[asIfUtc(`${from} 00:00:00`), asIfUtc(`${to} 23:59:59`)]] as const,
     /** That of the account; UTC if it is unknown. */
     zone: zone ?? { offsetMinutes: 0 },
   }

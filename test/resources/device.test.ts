@@ -113,6 +113,11 @@ check('an ambiguous time is the one nearest to the last fix or heartbeat (N05)',
   ['month first', { time: ambiguous, timestamp: may4 }, asMay],
   ['heartbeat', { time: ambiguous, timestamp: 5, acktimestamp: may4 }, asMay],
   ['a fix on one, a heartbeat near the other', { time: ambiguous, timestamp: april5, acktimestamp: may4 - 9 }, asApril],
+  [
+    'near a fix, the other between fix and heartbeat',
+    { time: ambiguous, timestamp: april5 + 50_400, acktimestamp: may4 + 2_000_000 },
+    asApril,
+  ],
   ['only a heartbeat', { time: ambiguous, acktimestamp: may4 }, asMay],
   ['neither: day first', { time: ambiguous }, asApril],
 ])
