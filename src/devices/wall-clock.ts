@@ -23,12 +23,12 @@ export function correctTimes(row: UnixTimes, zone: Zone, now: number): void {
 /** The instant of a wall clock time. Of the two that the end of summer gives it, the later one if both are recent. */
 function instantOf(wall: number, zone: Zone, now: number): number {
   const first = fromWallClock(wall, zone)
-  if (first < now - 2 * HOUR || first > now) return first
+  if (first < now - 2 * hour || first > now) return first
   const second = first + repeatsAfter(first, zone)
   return second <= now + toleranceMinutes * 60_000 ? second : first
 }
 
-const HOUR = 3_600_000
+const hour = 3_600_000
 
 /** Clock skew and network delay are smaller than this. */
 const toleranceMinutes = 5

@@ -7,8 +7,8 @@ export interface TextArena {
   spans: Uint32Array
 }
 
-const MIN_BLOCK = 1 << 16
-const MAX_BLOCK = 1 << 20
+const minBlock = 1 << 16
+const maxBlock = 1 << 20
 
 /** Collects texts; blocks grow with their number. */
 export class TextArenaBuilder {
@@ -19,7 +19,7 @@ export class TextArenaBuilder {
   /** Adds a text of `length` bytes, which `copy` writes. */
   add(length: number, copy: (to: Buffer, from: number) => void): void {
     if (this.#blocks.length === 0 || length > this.#free) {
-      this.#free = Math.max(length, Math.min(MAX_BLOCK, MIN_BLOCK * 2 ** this.#blocks.length))
+      this.#free = Math.max(length, Math.min(maxBlock, minBlock * 2 ** this.#blocks.length))
       this.#blocks.push(Buffer.allocUnsafeSlow(this.#free))
     }
     const last = this.#blocks.length - 1

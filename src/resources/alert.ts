@@ -38,7 +38,7 @@ interface AlertFleet {
 
 type Types = [string, ...string[]]
 
-const DOCUMENTED = new Map<string, Types>([
+const documented = new Map<string, Types>([
   ['geofence_inout', ['geofence_in', 'geofence_out']],
   ['offline_duration', ['device_offline']],
 ])
@@ -64,7 +64,7 @@ function typesOf(wire: WireAlert): Types {
   const type = word(wire.type)
   if (type === undefined) return recognized(wire)
   if (type === 'ignition') return ignition(number(wire.state))
-  return DOCUMENTED.get(type) ?? [type]
+  return documented.get(type) ?? [type]
 }
 
 /** Whether the rule covers all devices of the account, whatever devices it lists. */

@@ -81,19 +81,19 @@ export const DevicesQuery = Type.Object({
 })
 
 /** A device in an unknown state counts as online if its last data is at most this old. */
-const FRESH_S = 300
-const DEFAULT_MOVING_KMH = 6
-const CONNECTED = new Set(['online', 'ack', 'engine', 'moving'])
-const DISCONNECTED = new Set(['offline', 'expired'])
-const KNOWN = new Set([undefined, ...CONNECTED, ...DISCONNECTED])
+const freshS = 300
+const defaultMovingKmh = 6
+const connectedStates = new Set(['online', 'ack', 'engine', 'moving'])
+const disconnected = new Set(['offline', 'expired'])
+const knownStates = new Set([undefined, ...connectedStates, ...disconnected])
 
 const stateOf = (wire: WireDeviceState): string | undefined => word(wire.online)
 
 /** Of any script. As a literal within a function, it would be compiled for each device. */
-const DIGIT = /\p{Nd}/u
+const digit = /\p{Nd}/u
 
 /** "Not connected" or "Expired", in any language, in place of a time. */
-const isWord = (time: string | undefined): boolean => time !== undefined && !DIGIT.test(time)
+const isWord = (time: string | undefined): boolean => time !== undefined && !digit.test(time)
 
 const fixOf = (wire: WireDeviceState): number => unixSeconds(number(wire.timestamp))
 const heartbeatOf = (wire: WireDeviceState): number => unixSeconds(number(wire.acktimestamp))
@@ -121,9 +121,9 @@ const speedOf = (wire: WireDeviceState): number =>
 /** The status that `toDevice` sets (platform.md 3.3). @param now Unix milliseconds. */
 export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {
   const state = stateOf(wire) ?? ''
-  if (DISCONNECTED.has(state) || isWord(text(wire.time))) return 'offline'
-  if (!CONNECTED.has(state)) {
-    if (now / 1000 - lastContact(wire) > FRESH_S) return 'offline'
+  if (disconnected.has(state) || isWord(text(wire.time))) return 'offline'
+  if (!connectedStates.has(state)) {
+    if (now / 1000 - lastContact(wire) > freshS) return 'offline'
     // An unknown word may mean that the speed is not valid.
     if (state !== '') return 'online'
   }
@@ -131,7 +131,7 @@ export function statusOf(wire: WireDeviceState, now: number): DeviceStatus {
   const speedKmh = speedOf(wire)
   const isMoving =
     state === 'moving' ||
-    speedKmh >= (minSpeed > 0 ? minSpeed : DEFAULT_MOVING_KMH) ||
+    speedKmh >= (minSpeed > 0 ? minSpeed : defaultMovingKmh) ||
     (state === 'online' && speedKmh > 0)
   return isMoving ? 'moving' : 'online'
 }
@@ -161,7 +161,7 @@ export const deviceName = (wire: WireDevice): string =>
   text(wire.name) ?? text(wire.device_data.name) ?? `Device ${deviceId(wire) ?? ''}`.trim()
 
 /** Whether the platform's state of a device is one of the known words, or absent. */
-export const isKnownState = (wire: WireDeviceState): boolean => KNOWN.has(stateOf(wire))
+export const isKnownState = (wire: WireDeviceState): boolean => knownStates.has(stateOf(wire))
 
 /**
  * The device of a platform row (spec.md, Device; platform.md 11.1); undefined without a valid id.

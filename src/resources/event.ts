@@ -72,7 +72,7 @@ export const EventsQuery = Type.Object({
 export type EventsQuery = Static<typeof EventsQuery>
 
 /** Types by message, for platform 2.x, which sends no type. */
-const TYPES_BY_MESSAGE: readonly [RegExp, string][] = [
+const typesByMessage: readonly [RegExp, string][] = [
   [/^\s*overspeed/i, 'overspeed'],
   [/zone in/i, 'zone_in'],
   [/zone out/i, 'zone_out'],
@@ -82,7 +82,7 @@ const TYPES_BY_MESSAGE: readonly [RegExp, string][] = [
 export function describe(wire: WireEvent): Pick<Event, 'message' | 'type' | 'kind'> {
   const [name, detail] = [text(wire.name), text(wire.detail)]
   const message = text(wire.message) ?? (name && detail ? `${name} (${detail})` : (name ?? detail ?? ''))
-  const type = word(wire.type) ?? TYPES_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1] ?? 'custom'
+  const type = word(wire.type) ?? typesByMessage.find(([pattern]) => pattern.test(message))?.[1] ?? 'custom'
   return { message, type, kind: kindOf(type, message) }
 }
 

@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox'
 import type { KeyRecord } from '../store/store.js'
 import { field, ObjectName, Resource, Word } from './schema.js'
 
-export const KEY_ID_EXAMPLE = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
+export const keyIdExample = '0b9d3c52-6f1e-4a7d-9c84-2e5a71f0d6b3'
 
 const object = ObjectName('api_key')
-const id = field.text('Identifier of the key; not a secret', KEY_ID_EXAMPLE, { format: 'uuid' })
+const id = field.text('Identifier of the key; not a secret', keyIdExample, { format: 'uuid' })
 const label = field.text('Descriptive name; empty without one', 'Dispatch board')
 const created_at = field.count('When it was created, in epoch milliseconds', 1778501007000)
 const expires_at = field.count('When it expires, in epoch milliseconds', 1786277007000)

@@ -7,7 +7,7 @@ import { distanceUnit, engineHours, hoursOf, odometerKm } from './device-state.j
 import { displayTime, isDayFirst } from './display-time.js'
 import { Paging } from './list.js'
 import { field, Resource } from './schema.js'
-import { asIfUtc, dayText, epochDay, LAST_SECOND } from './time.js'
+import { asIfUtc, dayText, epochDay, lastSecond } from './time.js'
 import { flag, id, number, quantity, rounded, text, toKm, word } from './units.js'
 import { today as dayAt, wallClock, type Zone } from './zone.js'
 
@@ -65,7 +65,7 @@ function dayOf(date: string, zone: Zone): number {
 
 /** Days since 1970-01-01 of a date in any display format, or of such a number. */
 function daysOf(value: WireService['last_service'], { zone, dayFirst }: Calendar): number[] {
-  const dates = [0, LAST_SECOND].flatMap((second) => displayTime(value, [second]) ?? [])
+  const dates = [0, lastSecond].flatMap((second) => displayTime(value, [second]) ?? [])
   const inOrder = dates.filter((date) => isDayFirst(value, date) === dayFirst)
   if (dates.length > 0) return (inOrder.length > 0 ? inOrder : dates).map((date) => dayOf(date, zone))
   const days = number(value)

@@ -1,10 +1,10 @@
 /** The response of `GET /v1/me`: the account and credential of the caller. */
 import { type Static, Type } from 'typebox'
-import { KEY_ID_EXAMPLE } from './key.js'
+import { keyIdExample } from './key.js'
 import { field, ObjectName, Part, Resource, Word } from './schema.js'
 
 const OwnKey = Part('OwnKey', {
-  id: field.text('Identifier of the key', KEY_ID_EXAMPLE, { format: 'uuid' }),
+  id: field.text('Identifier of the key', keyIdExample, { format: 'uuid' }),
   label: field.text('Descriptive name; empty if none', 'Dispatch board'),
   expires_at: field.count('When it expires, in epoch milliseconds', 1786277007000),
 })

@@ -1,9 +1,9 @@
 /** Instants, days and durations as text, in and out, without a time zone; `zone.ts` applies the zone. */
 import type { Scalar } from '../platform/shape.js'
 
-const DAY_S = 86_400
+const dayS = 86_400
 /** Last second of the year 9999, the last one that `YYYY` can express. */
-export const LAST_SECOND = 253_402_300_799
+export const lastSecond = 253_402_300_799
 
 /** `YYYY-MM-DD HH:MM:SS` of Unix milliseconds, in UTC; undefined outside the years 0000 to 9999. */
 export function wallClockText(ms: number): string | undefined {
@@ -18,25 +18,25 @@ export const asIfUtc = (wallClock: string): number => Date.parse(`${wallClock.re
 export function unixSeconds(value: number | undefined): number {
   if (value === undefined || !(value > 0)) return 0
   const seconds = Math.floor(value > 1e11 ? value / 1000 : value)
-  return seconds <= LAST_SECOND ? seconds : 0
+  return seconds <= lastSecond ? seconds : 0
 }
 
 /** Days since 1970-01-01 of a day of the calendar, `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`. */
-export const epochDay = (date: string): number => Date.parse(date.slice(0, 10)) / (DAY_S * 1000)
+export const epochDay = (date: string): number => Date.parse(date.slice(0, 10)) / (dayS * 1000)
 
 /** `YYYY-MM-DD` of a number of days since 1970-01-01; undefined outside the years 0000 to 9999. */
-export const dayText = (day: number): string | undefined => wallClockText(Math.floor(day) * DAY_S * 1000)?.slice(0, 10)
+export const dayText = (day: number): string | undefined => wallClockText(Math.floor(day) * dayS * 1000)?.slice(0, 10)
 
-const UNITS: readonly [seconds: number, words: string][] = [
-  [DAY_S, 'd day days dia dias día días'],
+const units: readonly [seconds: number, words: string][] = [
+  [dayS, 'd day days dia dias día días'],
   [3600, 'h hr hrs hour hours hora horas'],
   [60, 'm min mins minute minutes'],
   [1, 's sec secs seg second seconds'],
 ]
-const SECONDS = new Map(UNITS.flatMap(([seconds, words]) => words.split(' ').map((word) => [word, seconds])))
+const secondsByUnit = new Map(units.flatMap(([seconds, words]) => words.split(' ').map((word) => [word, seconds])))
 
 /** Seconds per unit of time; undefined for any other text. */
-export const secondsPer = (unit: string): number | undefined => SECONDS.get(unit.toLowerCase().replace(/\.$/, ''))
+export const secondsPer = (unit: string): number | undefined => secondsByUnit.get(unit.toLowerCase().replace(/\.$/, ''))
 
 /** Seconds of `47h 12min 9s`, `12d 7h 41min 30s` or `01:02:03` (platform.md N25); undefined for any other text. */
 export function durationSeconds(value: Scalar): number | undefined {

@@ -1,9 +1,9 @@
 /** Numbers, flags, texts, ids and coordinates as the platform writes them, in our types and units (platform.md 2). */
 import type { Scalar } from '../platform/shape.js'
 
-const MILE_KM = 1.609344
-const FOOT_M = 0.3048
-const NAUTICAL_MILE_KM = 1.852
+const mileKm = 1.609344
+const footM = 0.3048
+const nauticalMileKm = 1.852
 
 type Factors = Readonly<Record<string, number>>
 
@@ -11,19 +11,19 @@ const each = (words: string, factor: number): Factors =>
   Object.fromEntries(words.split(' ').map((word) => [word, factor]))
 
 /** For distances and speeds: if only one of the two has a unit, the other is in the same kind of miles. */
-const MILES: Factors = {
-  ...each('mi mile miles mph mi/h', MILE_KM),
-  ...each('nm kn kt kts knot knots', NAUTICAL_MILE_KM),
+const kmPerMiles: Factors = {
+  ...each('mi mile miles mph mi/h', mileKm),
+  ...each('nm kn kt kts knot knots', nauticalMileKm),
 }
-const KM_PER: Factors = { ...MILES, ...each('m mt meter meters metre metres', 0.001) }
-const METRES_PER = each('ft feet foot', FOOT_M)
+const kmPer: Factors = { ...kmPerMiles, ...each('m mt meter meters metre metres', 0.001) }
+const metresPer = each('ft feet foot', footM)
 
-const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
-const GROUPED = /^[+-]?\d[\d.,]*$/
-const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
-const DOTTED_THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$/
+const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
+const grouped = /^[+-]?\d[\d.,]*$/
+const thousands = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/
+const dottedThousands = /^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$/
 /** PHP writes small numbers with an exponent. */
-const QUANTITY = /^([+-]?(?:\d[\d\s.,'\u2019]*|\.\d+)(?:(?<=[\d.])e[+-]?\d{1,3}(?![\da-z]))?)(.*)$/is
+const quantityPattern = /^([+-]?(?:\d[\d\s.,'\u2019]*|\.\d+)(?:(?<=[\d.])e[+-]?\d{1,3}(?![\da-z]))?)(.*)$/is
 
 /** The value rounded to a number of decimals; -0 becomes 0. */
 export function rounded(value: number, decimals: number): number {
@@ -36,21 +36,21 @@ export function rounded(value: number, decimals: number): number {
 function ungrouped(text: string): string {
   const comma = text.lastIndexOf(',')
   const dot = text.lastIndexOf('.')
-  if (comma < 0) return text.indexOf('.') < dot && DOTTED_THOUSANDS.test(text) ? text.replaceAll('.', '') : text
+  if (comma < 0) return text.indexOf('.') < dot && dottedThousands.test(text) ? text.replaceAll('.', '') : text
   if (dot > comma) return text.replaceAll(',', '')
   if (dot >= 0) return text.replaceAll('.', '').replace(',', '.')
-  return THOUSANDS.test(text) ? text.replaceAll(',', '') : text.replace(',', '.')
+  return thousands.test(text) ? text.replaceAll(',', '') : text.replace(',', '.')
 }
 
 /** Larger than any quantity of a fleet; sums and conversions of smaller values stay finite. */
-const MAX_VALUE = 1e15
+const maxValue = 1e15
 
 /** The number, with -0 as 0; undefined for NaN and values that are too large. */
-const finite = (value: number): number | undefined => (Math.abs(value) < MAX_VALUE ? value + 0 : undefined)
+const finite = (value: number): number | undefined => (Math.abs(value) < maxValue ? value + 0 : undefined)
 
 function parsed(text: string): number | undefined {
-  if (PLAIN.test(text)) return finite(Number(text))
-  return GROUPED.test(text) ? finite(Number(ungrouped(text))) : undefined
+  if (plainNumber.test(text)) return finite(Number(text))
+  return grouped.test(text) ? finite(Number(ungrouped(text))) : undefined
 }
 
 /** Longer than any number with its unit: more of a text is not read. */
@@ -69,7 +69,7 @@ export function quantity(value: Scalar): { amount: number; unit: string } | unde
     const amount = number(value)
     return amount === undefined ? undefined : { amount, unit: '' }
   }
-  const match = QUANTITY.exec(value.trim().slice(0, maxLength))
+  const match = quantityPattern.exec(value.trim().slice(0, maxLength))
   const amount = number(match?.[1])
   return amount === undefined ? undefined : { amount, unit: (match?.[2] ?? '').trim().toLowerCase() }
 }
@@ -85,7 +85,7 @@ function converted(factors: Factors, value: Scalar, unit: Scalar, decimals: numb
 
 /** A speed in km/h, not negative, rounded to one decimal if converted. An unknown unit counts as km/h, `mi` as `mph`. */
 export function toKmh(value: Scalar, unit: Scalar): number | undefined {
-  const speed = converted(MILES, value, unit, 1)
+  const speed = converted(kmPerMiles, value, unit, 1)
   return speed && Math.max(0, speed)
 }
 
@@ -93,19 +93,19 @@ export function toKmh(value: Scalar, unit: Scalar): number | undefined {
 export const toDegrees = (course: number): number => rounded(((course % 360) + 360) % 360, 2) % 360
 
 /** A distance in km, rounded to two decimals if converted. An unknown unit counts as km, `mph` as `mi`. */
-export const toKm = (value: Scalar, unit: Scalar): number | undefined => converted(KM_PER, value, unit, 2)
+export const toKm = (value: Scalar, unit: Scalar): number | undefined => converted(kmPer, value, unit, 2)
 
 /** An altitude in metres, rounded to one decimal if converted. An unknown unit counts as metres. */
-export const toMetres = (value: Scalar, unit: Scalar): number | undefined => converted(METRES_PER, value, unit, 1)
+export const toMetres = (value: Scalar, unit: Scalar): number | undefined => converted(metresPer, value, unit, 1)
 
-const FALSE_WORDS = new Set(['', '0', 'false', 'no', 'off', 'null'])
+const falseWords = new Set(['', '0', 'false', 'no', 'off', 'null'])
 
 /** The boolean of `1`, `"1"`, `true`, `"0"`, `"false"`, `""` …; undefined for a dash or no value. */
 export function flag(value: Scalar): boolean | undefined {
   if (typeof value === 'boolean') return value
   if (typeof value === 'number') return value !== 0
   if (value === undefined || value.trim() === '-') return undefined
-  return !FALSE_WORDS.has(value.trim().toLowerCase())
+  return !falseWords.has(value.trim().toLowerCase())
 }
 
 /**
@@ -120,11 +120,11 @@ export function text(value: Scalar): string | undefined {
 }
 
 /** Longer texts are no words; their letters would be compared again and again. */
-const MAX_WORD_LENGTH = 100
+const maxWordLength = 100
 
 /** A word of the platform in lower case; a longer text is cut. Undefined as for `text`. */
 export const word = (value: Scalar): string | undefined =>
-  text(typeof value === 'string' ? value.trimStart().slice(0, MAX_WORD_LENGTH) : value)?.toLowerCase()
+  text(typeof value === 'string' ? value.trimStart().slice(0, maxWordLength) : value)?.toLowerCase()
 
 /** A positive safe integer from a number or a string of digits without sign, space, fraction or exponent. */
 export function id(value: Scalar): number | undefined {
@@ -135,7 +135,7 @@ export function id(value: Scalar): number | undefined {
 /** Decimal degrees up to `max`, of either sign. A comma is always a decimal separator here; `number` would take `55,922` for thousands. */
 export function degrees(value: Scalar, max: number): number | undefined {
   const plain = typeof value === 'string' ? value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2') : value
-  const result = typeof plain === 'string' ? (PLAIN.test(plain) ? Number(plain) : undefined) : number(plain)
+  const result = typeof plain === 'string' ? (plainNumber.test(plain) ? Number(plain) : undefined) : number(plain)
   return result !== undefined && Math.abs(result) <= max ? result + 0 : undefined
 }
 

@@ -3,11 +3,11 @@ import { DateTime, FixedOffsetZone, IANAZone } from 'luxon'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { WireSetup } from '../platform/wire.js'
 import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving.js'
-import { LAST_SECOND, wallClockText } from './time.js'
+import { lastSecond, wallClockText } from './time.js'
 import { id, text } from './units.js'
 
-const MAX_OFFSET_MINUTES = 14 * 60
-const DAY_MS = 86_400_000
+const maxOffsetMinutes = 14 * 60
+const dayMs = 86_400_000
 
 /** Standard minutes east of UTC, and daylight saving time. */
 export type Zone = { offsetMinutes: number } & DaylightSaving
@@ -17,13 +17,13 @@ function offsetIn(value: string | undefined): number | undefined {
   const match = /([+\u2212-])\s*(\d{1,2}):(\d{2})/.exec(value ?? '')
   if (!match) return /^(UTC|GMT)( 0?0:00)?$/i.test(value ?? '') ? 0 : undefined
   const minutes = Number(match[2]) * 60 + Number(match[3])
-  return minutes > MAX_OFFSET_MINUTES ? undefined : match[1] === '+' ? minutes : 0 - minutes
+  return minutes > maxOffsetMinutes ? undefined : match[1] === '+' ? minutes : 0 - minutes
 }
 
 /** For a setup without the list of zones: the list runs in quarter hours from -14:00 at id 1 (platform.md 9.3). */
 function offsetOfId(zoneId: number | undefined): number | undefined {
-  const minutes = zoneId === undefined ? undefined : (zoneId - 1) * 15 - MAX_OFFSET_MINUTES
-  return minutes !== undefined && minutes <= MAX_OFFSET_MINUTES ? minutes : undefined
+  const minutes = zoneId === undefined ? undefined : (zoneId - 1) * 15 - maxOffsetMinutes
+  return minutes !== undefined && minutes <= maxOffsetMinutes ? minutes : undefined
 }
 
 /** Standard minutes east of UTC; undefined where the setup does not say. */
@@ -96,15 +96,15 @@ function offsetAt(ms: number, { offsetMinutes, summer, name }: Zone): number {
 export const wallClock = (ms: number, zone: Zone): string | undefined => wallClockText(clockAt(ms, zone))
 
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
-export const today = (ms: number, zone: Zone): number => Math.floor(clockAt(ms, zone) / DAY_MS)
+export const today = (ms: number, zone: Zone): number => Math.floor(clockAt(ms, zone) / dayMs)
 
 /** ISO 8601 dates and date-times in extended and basic format. An unescaped `+` in a URL arrives as a space. */
-const ISO_8601 =
+const iso8601 =
   /^((?!00)\d{4}-\d\d-\d\d|(?!00)\d{8})(?:[Tt ]((?:[01]\d|2[0-3])(?::?[0-5]\d(?::?[0-5]\d(?:[.,]\d{1,9})?)?)?|24(?::?00){0,2})( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
 
 /** What an ISO 8601 text says: Unix milliseconds, as if in UTC without an offset; undefined for any other text and days that do not exist. */
 function parse(value: string): { ms: number; isDay: boolean; hasOffset: boolean } | undefined {
-  const [match, day, clock, offset] = ISO_8601.exec(value) ?? []
+  const [match, day, clock, offset] = iso8601.exec(value) ?? []
   if (match === undefined) return undefined
   const zone = offset?.trim().replace(/^\d/, '+$&') ?? ''
   const date = DateTime.fromISO(clock === undefined ? `${day}` : `${day}T${clock}${zone}`, { zone: 'utc' })
@@ -122,11 +122,11 @@ export const carriesOffset = (value: string): boolean => parse(value)?.hasOffset
 export function filterTime(value: string, edge: 'from' | 'to', zone: Zone = { offsetMinutes: 0 }): string | undefined {
   const moment = parse(value)
   if (!moment) return undefined
-  if (moment.isDay) return wallClockText(edge === 'from' ? moment.ms : moment.ms + DAY_MS - 1)
+  if (moment.isDay) return wallClockText(edge === 'from' ? moment.ms : moment.ms + dayMs - 1)
   return moment.hasOffset ? edgeClock(moment.ms, edge, zone) : wallClockText(moment.ms)
 }
 
-const MINUTE_MS = 60_000
+const minuteMs = 60_000
 /** Clocks are moved by this at most. */
 export const maxRepeatMinutes = 120
 
@@ -135,13 +135,13 @@ export const maxRepeatMinutes = 120
  * which one it is in: the range holds both rather than lose one. Clocks change at whole minutes.
  */
 function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefined {
-  const minute = Math.floor(ms / MINUTE_MS)
+  const minute = Math.floor(ms / minuteMs)
   const near = Array.from({ length: maxRepeatMinutes }, (_, n) =>
-    edge === 'from' ? (minute + 1 + n) * MINUTE_MS : (minute - n) * MINUTE_MS - 1,
+    edge === 'from' ? (minute + 1 + n) * minuteMs : (minute - n) * minuteMs - 1,
   )
   const clocks = [ms, ...near].map((at) => clockAt(at, zone))
   // "No end" in many languages is the last second of 9999 in UTC, which is later east of it.
-  return wallClockText(edge === 'from' ? Math.min(...clocks) : Math.min(Math.max(...clocks), LAST_SECOND * 1_000))
+  return wallClockText(edge === 'from' ? Math.min(...clocks) : Math.min(Math.max(...clocks), lastSecond * 1_000))
 }
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */

@@ -5,7 +5,7 @@ import { accountIdOf, hashPrintOf, ownerOf, parseCredential, withoutCredentials 
 import { ApiError, toApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
-import { KEY_ID_EXAMPLE, Key, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
+import { Key, keyIdExample, RevokedKey, toKey, toRevokedKey } from '../resources/key.js'
 import { ListOf, ListQuery, page } from '../resources/list.js'
 import { isKeyId, type KeyRecord, type KeyStore, newestFirst } from '../store/store.js'
 import { type Needs, notFound } from './query.js'
@@ -35,7 +35,7 @@ export function keys(app: App, { keys, clock }: Needs): void {
     tags: ['API keys'],
     security: [{ platformHash: [] }],
     params: Type.Object({
-      id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [KEY_ID_EXAMPLE] }),
+      id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [keyIdExample] }),
     }),
     response: { 200: RevokedKey },
   }

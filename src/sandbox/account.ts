@@ -14,13 +14,13 @@ export type Alert = Account['alerts'][number]
 export type Driver = Account['drivers'][number]
 
 /** Alerts cover the first devices only, so that a large fleet has a bounded number of events. */
-export const MAX_ALERT_DEVICES = 200
-const HASH_ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+export const maxAlertDevices = 200
+const hashAlphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** Kilometres east and north of an account's center. */
-const SITES = { north: [0.4, 0.8], south: [4, -2.8], city: [1.6, 1.6], park: [-2.8, 2.4], airport: [6, 4.8] } as const
-type Site = keyof typeof SITES
+const sites = { north: [0.4, 0.8], south: [4, -2.8], city: [1.6, 1.6], park: [-2.8, 2.4], airport: [6, 4.8] } as const
+type Site = keyof typeof sites
 
-export const siteAt = (center: Point, site: Site): Point => moved(center, 1000 * SITES[site][0], 1000 * SITES[site][1])
+export const siteAt = (center: Point, site: Site): Point => moved(center, 1000 * sites[site][0], 1000 * sites[site][1])
 
 /** The accounts of a sandbox. The demo account comes first and has the given number of devices. */
 export function createAccounts(seed: number, devices: number): [demo: Account, other: Account] {
@@ -55,7 +55,7 @@ function createAccount(seed: number, number: number, start: Start, place: Place)
 
 /** Shaped like bcrypt, always with `/` and `.`, the characters that a careless client forgets to encode. */
 function hashOf(seed: number, number: number): string {
-  const letters = Array.from({ length: 53 }, (_, place) => HASH_ALPHABET[between(0, 63, roll(seed, 3, number, place))])
+  const letters = Array.from({ length: 53 }, (_, place) => hashAlphabet[between(0, 63, roll(seed, 3, number, place))])
   letters[between(3, 20, roll(seed, 4, number))] = '/'
   letters[between(25, 45, roll(seed, 5, number))] = '.'
   return `$2y$10$${letters.join('')}`
@@ -97,14 +97,14 @@ function createAlerts(base: number) {
   return rows.map(([type, name, rest], n) => ({ id: base + 51 + n, type, name, ...standard, ...rest }))
 }
 
-const FIRST_NAMES = ['Ana', 'Bruno', 'Carla', 'Dario', 'Elena', 'Farid', 'Greta']
-const LAST_NAMES = ['Ruiz Vela', 'Sanz', 'Otero', 'Lund', 'Amari']
+const firstNames = ['Ana', 'Bruno', 'Carla', 'Dario', 'Elena', 'Farid', 'Greta']
+const lastNames = ['Ruiz Vela', 'Sanz', 'Otero', 'Lund', 'Amari']
 
 /** One driver has no RFID code, one no phone, and the last two no device. */
 function createDrivers(seed: number, base: number, count: number) {
   return Array.from({ length: count }, (_, n) => ({
     id: base + 81 + n,
-    name: `${FIRST_NAMES[(n + base) % FIRST_NAMES.length]} ${LAST_NAMES[n % LAST_NAMES.length]}`,
+    name: `${firstNames[(n + base) % firstNames.length]} ${lastNames[n % lastNames.length]}`,
     rfid: n === 4 ? '' : `00${between(0x10_00_00, 0xff_ff_ff, roll(seed, 12, base, n))}`,
     phone: n === 3 ? '' : `+34600000${base + n}`,
     index: n >= count - 2 ? undefined : 2 * n + 1,

@@ -4,7 +4,7 @@ import { matchingDevices } from './device-filters.js'
 import { eventsBetween, type FleetEvent, keptSince } from './events.js'
 import { lazily } from './json-stream.js'
 import { type Planned, plannedOf, serviceAt, serviceRow } from './maintenance.js'
-import { DAY } from './program.js'
+import { dayS } from './program.js'
 import { lastReport, reportsBetween } from './reports.js'
 import { type Action, badRequest, indexOf, ok, paginator, positive, type Result } from './request.js'
 import { parseTime } from './wall-clock.js'
@@ -12,8 +12,8 @@ import { connectionOf, deviceData, deviceRow, groupOf, latestRow } from './wire/
 import { historyBody } from './wire/history.js'
 import * as records from './wire/records.js'
 
-const MAX_EVENTS = 1000
-const HISTORY_PARAMETERS = ['device_id', 'from_date', 'from_time', 'to_date', 'to_time']
+const maxEvents = 1000
+const historyParameters = ['device_id', 'from_date', 'from_time', 'to_date', 'to_time']
 
 function unprocessable(names: string[], what: string): Result {
   const errors = Object.fromEntries(names.map((name) => [name, [`The ${name.replace('_', ' ')} ${what}`]]))
@@ -67,10 +67,10 @@ export const actions: Record<string, Action> = {
     const since = Number.isNaN(time) ? now - 5 : time
     const isNewer = (index: number) => connectionOf(lastReport(account, index, now), index, now).ack > since
     const seen = matchingDevices(request).filter(isNewer)
-    const recent = await eventsBetween(account, Math.max(since + 1, now - DAY), now, now, () => true)
+    const recent = await eventsBetween(account, Math.max(since + 1, now - dayS), now, now, () => true)
     return ok({
       items: lazily(seen, (index) => latestRow(account, index, now)),
-      events: lazily(recent.slice(0, MAX_EVENTS), (event) => {
+      events: lazily(recent.slice(0, maxEvents), (event) => {
         const { device_name: name, ...row } = records.eventRow(account, event)
         return { ...row, device: { id: row.device_id, name } }
       }),
@@ -93,7 +93,7 @@ export const actions: Record<string, Action> = {
     const index = id === null ? undefined : (indexOf(account, id) ?? -1)
     const matches = (event: FleetEvent) =>
       (index === undefined || event.index === index) && (type === null || event.type === type)
-    const limit = Math.min(MAX_EVENTS, positive(query, 'limit', 30))
+    const limit = Math.min(maxEvents, positive(query, 'limit', 30))
     const events = await eventsBetween(account, from, to, now, matches)
     const { data, ...page } = paginator('get_events', query, events, limit)
     return ok({ status: 1, items: { ...page, data: lazily(data, (event) => records.eventRow(account, event)) } })
@@ -101,7 +101,7 @@ export const actions: Record<string, Action> = {
   /** An unknown device gets the response of one that sent nothing: the platform's own is not recorded. */
   async get_history({ account, now, query }) {
     const { zoneSeconds } = account
-    const missing = HISTORY_PARAMETERS.filter((name) => !query.has(name))
+    const missing = historyParameters.filter((name) => !query.has(name))
     if (missing.length > 0) return unprocessable(missing, 'field is required.')
     const from = parseTime(`${query.get('from_date')} ${query.get('from_time')}`, zoneSeconds)
     const to = parseTime(`${query.get('to_date')} ${query.get('to_time')}`, zoneSeconds)

@@ -2,9 +2,9 @@
 import type { Point } from './geometry.js'
 import { roll } from './random.js'
 
-const NAMES = ['Mill', 'Station', 'Orchard', 'Harbour', 'Market', 'Chapel', 'Garden', 'Bridge', 'Castle', 'River']
-const KINDS = ['Street', 'Lane', 'Road', 'Avenue', 'Square']
-const CITIES = ['Norwick', 'Eastbrook', 'Millford', 'Southam', 'Kingsley', 'Westerby']
+const names = ['Mill', 'Station', 'Orchard', 'Harbour', 'Market', 'Chapel', 'Garden', 'Bridge', 'Castle', 'River']
+const kinds = ['Street', 'Lane', 'Road', 'Avenue', 'Square']
+const cities = ['Norwick', 'Eastbrook', 'Millford', 'Southam', 'Kingsley', 'Westerby']
 
 /** Streets are some 500 m apart, cities 10 km. Undefined without a position. */
 export function addressAt({ lat, lng }: Point): string | undefined {
@@ -12,7 +12,7 @@ export function addressAt({ lat, lng }: Point): string | undefined {
   const part = (key: number, perDegree: number) =>
     roll(17, key, Math.floor(lat * perDegree), Math.floor(lng * perDegree))
   const pick = (list: string[], fraction: number) => list[Math.floor(fraction * list.length)]!
-  const road = `${pick(NAMES, part(1, 200))} ${pick(KINDS, part(2, 200))}`
+  const road = `${pick(names, part(1, 200))} ${pick(kinds, part(2, 200))}`
   const house = 1 + Math.floor(120 * part(3, 5000))
-  return `${road} ${house}, ${pick(CITIES, part(4, 10))}, Sandbox`
+  return `${road} ${house}, ${pick(cities, part(4, 10))}, Sandbox`
 }

@@ -1,8 +1,8 @@
 /** The events of an account. Its devices repeat every week, so one week of events is computed and all others derive from it. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Account, type Alert, MAX_ALERT_DEVICES } from './account.js'
+import { type Account, type Alert, maxAlertDevices } from './account.js'
 import { type Area, depthM } from './geometry.js'
-import { type Report, WEEK } from './program.js'
+import { type Report, weekS } from './program.js'
 import { dayOf, dayStart, isExpired, isNeverConnected, itemAt, lastReport, rankIn, timelineOf } from './reports.js'
 
 /** `type` is the platform's word. `at` counts from the start of a program. */
@@ -14,10 +14,10 @@ export type FleetEvent = Mark & { id: number; index: number }
 export const keptSince = (account: Account, now: number) => dayStart(account, dayOf(account, now) - 90)
 
 /** Positions nearer to a border count as on neither side, since trackers are a few metres off. */
-const BORDER_M = 15
+const borderM = 15
 
 /** Not an alert of the account: the platform creates the reminders of maintenance services itself. */
-const SERVICE_REMINDER: Alert = {
+const serviceReminder: Alert = {
   ...{ id: 0, type: 'service', name: 'Service due', active: true, value: 0, geofences: [], nth: 9 },
 }
 
@@ -29,14 +29,14 @@ async function weekOf(account: Account): Promise<FleetEvent[]> {
   const known = firstWeeks.get(account)
   if (known) return known
   const marks = new Map<Report[], Mark[]>()
-  const hours = Array.from({ length: WEEK / 3600 }, (): FleetEvent[] => [])
-  for (let index = 0; index < Math.min(account.devices, MAX_ALERT_DEVICES); index++) {
+  const hours = Array.from({ length: weekS / 3600 }, (): FleetEvent[] => [])
+  for (let index = 0; index < Math.min(account.devices, maxAlertDevices); index++) {
     if (isExpired(index) || isNeverConnected(index)) continue
     const { program, start } = timelineOf(account, index)
     await nextTurn()
     if (!marks.has(program)) marks.set(program, await allMarks(account, program))
     for (const mark of marks.get(program)!) {
-      const at = (start + mark.at) % WEEK
+      const at = (start + mark.at) % weekS
       if (index % mark.alert.nth === 0) hours[Math.floor(at / 3600)]?.push({ ...mark, id: 0, index, at })
     }
   }
@@ -59,7 +59,7 @@ export async function eventsBetween(account: Account, from: number, to: number, 
   const eventAt = (rank: number): FleetEvent => {
     const { item, weeks } = itemAt(found, rank)
     const id = 2 * (weeks * week.length + item.id) + (account.userId % 2)
-    return { ...item, id, at: weeks * WEEK + item.at }
+    return { ...item, id, at: weeks * weekS + item.at }
   }
   const end = rankIn(found, Math.min(to, now) + 1)
   const length = Math.max(0, end - rankIn(found, Math.max(from, keptSince(account, now))))
@@ -71,7 +71,7 @@ export async function eventsBetween(account: Account, from: number, to: number, 
 /** What the active alerts notice in a program, whatever device it is. */
 async function allMarks(account: Account, program: Report[]): Promise<Mark[]> {
   const marks: Mark[] = []
-  for (const alert of [...account.alerts, SERVICE_REMINDER].filter(({ active }) => active)) {
+  for (const alert of [...account.alerts, serviceReminder].filter(({ active }) => active)) {
     const geofences = account.geofences.filter(({ id }) => alert.geofences.includes(id))
     for (const geofence of geofences.length > 0 ? geofences : [undefined]) {
       const found = marksOf(alert, program, geofence?.area)
@@ -105,7 +105,7 @@ function marksOf({ type, value }: Alert, program: Report[], area: Area | undefin
       return program.filter((_, n) => change(n) > Math.abs(value)).map(({ at }) => [at, type])
     }
     case 'offline_duration': {
-      const silent = program.filter(({ at }, n) => (program[n + 1]?.at ?? WEEK) - at > value * 60)
+      const silent = program.filter(({ at }, n) => (program[n + 1]?.at ?? weekS) - at > value * 60)
       return silent.map(({ at }) => [at + value * 60, type])
     }
   }
@@ -131,7 +131,7 @@ function crossingsOf(program: Report[], area: Area): [at: number, type: string][
   let inside = depthM(area, program[0]!) > 0
   for (const report of program) {
     const depth = depthM(area, report)
-    if (Math.abs(depth) < BORDER_M || depth > 0 === inside) continue
+    if (Math.abs(depth) < borderM || depth > 0 === inside) continue
     inside = depth > 0
     crossings.push([report.at, inside ? 'zone_in' : 'zone_out'])
   }

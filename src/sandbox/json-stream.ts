@@ -1,7 +1,7 @@
 /** JSON in slices, so that a large response never blocks the event loop. */
 import { setImmediate } from 'node:timers/promises'
 
-const SLICE_MS = 2
+const sliceMs = 2
 
 /** The JSON text of a value, one slice of work after the other. */
 export async function* jsonChunks(value: unknown): AsyncGenerator<string> {
@@ -9,7 +9,7 @@ export async function* jsonChunks(value: unknown): AsyncGenerator<string> {
   let chunk = ''
   for (const piece of pieces(value)) {
     chunk += piece
-    if (performance.now() - start < SLICE_MS) continue
+    if (performance.now() - start < sliceMs) continue
     yield chunk
     chunk = ''
     await setImmediate()

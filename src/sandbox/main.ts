@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { buildSandbox, sandboxAccounts } from './sandbox.js'
 
-const HELP = `A simulated fleet behind the tracking platform's own protocol.
+const help = `A simulated fleet behind the tracking platform's own protocol.
 
   --host <address>   address to listen on (127.0.0.1)
   --port <number>    port to listen on; 0 = any free port (9000)
@@ -16,7 +16,7 @@ const numbers = { port: text('9000'), devices: text('50'), latency: text('0'), s
 
 async function run(): Promise<void> {
   const { values } = parseArgs({ options: { ...numbers, host: text('127.0.0.1'), help: { type: 'boolean' } } })
-  if (values.help) return console.log(HELP)
+  if (values.help) return console.log(help)
   const number = (name: keyof typeof numbers, min: number, max: number): number => {
     const value = /^\d+$/.test(values[name]) ? Number(values[name]) : -1
     if (value < min || value > max) throw new Error(`--${name} must be a whole number from ${min} to ${max}`)
@@ -34,6 +34,6 @@ async function run(): Promise<void> {
 }
 
 await run().catch((error: Error) => {
-  console.error(`${error.message}\n\n${HELP}`)
+  console.error(`${error.message}\n\n${help}`)
   process.exitCode = 1
 })

@@ -21,13 +21,13 @@ export type Report = Point & {
   ignitionAt: number
 }
 
-export const DAY = 86_400
-export const WEEK = 7 * DAY
-const FIX_SECONDS = 40
-const IDLE_SECONDS = 60
-const HEARTBEAT_SECONDS = 300
+export const dayS = 86_400
+export const weekS = 7 * dayS
+const fixSeconds = 40
+const idleSeconds = 60
+const heartbeatSeconds = 300
 /** Trackers of odd programs fall asleep when they have been parked this long. */
-const SLEEP_SECONDS = 1800
+const sleepSeconds = 1800
 
 /**
  * Six working days and a free one. Even programs start and end at the north depot, odd ones at the south depot. Others run
@@ -40,14 +40,14 @@ export async function compileProgram(account: Account, number: number): Promise<
   const log = new ReportLog(account.altitude, home)
   for (let day = 0; day < 6; day++) {
     log.workingDay(home, sitesOf(account, number + day, next), next)
-    const start = day < 5 ? (day + 1) * DAY + between(-900, 900, next()) : WEEK
-    const asleepAt = number % 2 === 1 ? log.last.at + SLEEP_SECONDS : start
-    while (log.last.at + HEARTBEAT_SECONDS < Math.min(start, asleepAt)) log.stand(HEARTBEAT_SECONDS, false)
+    const start = day < 5 ? (day + 1) * dayS + between(-900, 900, next()) : weekS
+    const asleepAt = number % 2 === 1 ? log.last.at + sleepSeconds : start
+    while (log.last.at + heartbeatSeconds < Math.min(start, asleepAt)) log.stand(heartbeatSeconds, false)
     if (day < 5) log.stand(start - log.last.at, true)
     await nextTurn()
   }
   const { movedAt } = log.last
-  return log.reports.map((report) => (report.movedAt < 0 ? { ...report, movedAt: movedAt - WEEK } : report))
+  return log.reports.map((report) => (report.movedAt < 0 ? { ...report, movedAt: movedAt - weekS } : report))
 }
 
 /** Two landmarks and four customers, in a loop around the center. */
@@ -92,7 +92,7 @@ class ReportLog {
     const seconds = Math.ceil(distanceM(this.last, to) / (speedKmh / 3.6))
     const state = { speedKmh, course: courseOf(this.last, to), ignition: true, driving: true }
     // The shortest leg has a fix on its way, too.
-    const interval = Math.min(FIX_SECONDS, Math.ceil(seconds / 2))
+    const interval = Math.min(fixSeconds, Math.ceil(seconds / 2))
     for (let t = interval; t < seconds; t += interval) {
       const point = { lat: lat + ((to.lat - lat) * t) / seconds, lng: lng + ((to.lng - lng) * t) / seconds }
       this.#add(at + t, point, state)
@@ -103,7 +103,7 @@ class ReportLog {
 
   #stay(seconds: number, idle: boolean): void {
     const departure = this.last.at + seconds
-    const interval = idle ? IDLE_SECONDS : HEARTBEAT_SECONDS
+    const interval = idle ? idleSeconds : heartbeatSeconds
     this.stand(15, idle)
     while (this.last.at + interval < departure) this.stand(interval, idle)
     this.stand(departure - this.last.at, true)

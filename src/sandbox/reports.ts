@@ -1,18 +1,18 @@
 /** The reports of each device: its program, at its own time of day. */
 import type { Account } from './account.js'
 import { type Point, round6 } from './geometry.js'
-import { compileProgram, DAY, type Report, WEEK } from './program.js'
+import { compileProgram, dayS, type Report, weekS } from './program.js'
 import { between, roll } from './random.js'
 
 type Shift = 'day' | 'late' | 'night'
 
 /** Sunday 2025-01-05 on the account's clock. The timelines of the devices start in the week from then. */
-const FIRST_DAY = 20_093
-const PROGRAMS = 8
+const firstDay = 20_093
+const programs = 8
 /** The earliest hour of the day at which a device of a shift starts; their starts are spread over three hours. */
-const START_HOURS: Record<Shift, number> = { day: 5.5, late: 12.5, night: 20.5 }
+const startHours: Record<Shift, number> = { day: 5.5, late: 12.5, night: 20.5 }
 /** The last report of an expired device, 2025-01-30 17:00 UTC. */
-const EXPIRED_AT = 1_738_256_400
+const expiredAt = 1_738_256_400
 
 /** Shared by all sandboxes of a process: eight for each account of each seed. */
 const cache = new Map<string, Report[]>()
@@ -20,15 +20,15 @@ const cache = new Map<string, Report[]>()
 export const shiftOf = (index: number): Shift => (['day', 'late', 'night'] as const)[index % 3]!
 export const isExpired = (index: number): boolean => index === 5
 export const isNeverConnected = (index: number): boolean => index === 11
-export const dayOf = (account: Account, instant: number): number => Math.floor((instant + account.zoneSeconds) / DAY)
-export const dayStart = (account: Account, day: number): number => day * DAY - account.zoneSeconds
+export const dayOf = (account: Account, instant: number): number => Math.floor((instant + account.zoneSeconds) / dayS)
+export const dayStart = (account: Account, day: number): number => day * dayS - account.zoneSeconds
 
 /** The program that a device repeats weekly from `start` (Unix seconds), its odometer then, and its tracker's position error. */
 type Timeline = { program: Report[]; start: number; km: number; offset: Point }
 
 /** Compiles all programs of an account, on which all else here depends. */
 export async function compilePrograms(account: Account): Promise<void> {
-  for (let number = 0; number < PROGRAMS; number += 1) {
+  for (let number = 0; number < programs; number += 1) {
     const key = `${account.seed} ${number}`
     if (!cache.has(key)) cache.set(key, await compileProgram(account, number))
   }
@@ -36,12 +36,12 @@ export async function compilePrograms(account: Account): Promise<void> {
 
 /** Devices with an even index have even programs, from the north depot. */
 export function timelineOf(account: Account, index: number): Timeline {
-  const number = 2 * between(0, PROGRAMS / 2 - 1, roll(account.seed, 5, index)) + (index % 2)
+  const number = 2 * between(0, programs / 2 - 1, roll(account.seed, 5, index)) + (index % 2)
   const program = cache.get(`${account.seed} ${number}`)!
-  const hour = START_HOURS[shiftOf(index)] + 3 * ((index * 0.6180339887) % 1)
+  const hour = startHours[shiftOf(index)] + 3 * ((index * 0.6180339887) % 1)
   return {
     program,
-    start: dayStart(account, FIRST_DAY + (index % 7)) + Math.floor(hour * 3600),
+    start: dayStart(account, firstDay + (index % 7)) + Math.floor(hour * 3600),
     km: between(14_000, 260_000, roll(account.seed, 8, index)),
     offset: {
       lat: between(-50, 50, roll(account.seed, 10, index)) / 1e6,
@@ -52,12 +52,12 @@ export function timelineOf(account: Account, index: number): Timeline {
 
 /** The number of items before `seconds`, in a list sorted by `at` that repeats every week since 0. */
 export function rankIn(week: { at: number }[], seconds: number): number {
-  const weeks = Math.floor(seconds / WEEK)
+  const weeks = Math.floor(seconds / weekS)
   let low = 0
   let high = week.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (week[middle]!.at < seconds - weeks * WEEK) low = middle + 1
+    if (week[middle]!.at < seconds - weeks * weekS) low = middle + 1
     else high = middle
   }
   return weeks * week.length + low
@@ -75,7 +75,7 @@ const rankOf = ({ program, start }: Timeline, instant: number): number => rankIn
 function reportAt({ program, start, km, offset }: Timeline, rank: number): Report {
   const { item: report, weeks } = itemAt(program, rank)
   const last = program.at(-1)!
-  const weekStart = start + weeks * WEEK
+  const weekStart = start + weeks * weekS
   return {
     ...report,
     at: weekStart + report.at,
@@ -107,7 +107,7 @@ export const lastReport = (account: Account, index: number, instant: number): Re
 export function lastReports(account: Account, index: number, instant: number, count: number): Report[] {
   if (isNeverConnected(index)) return []
   const timeline = timelineOf(account, index)
-  if (isExpired(index)) return [{ ...reportAt(timeline, -1), at: EXPIRED_AT, movedAt: EXPIRED_AT - 15 }]
+  if (isExpired(index)) return [{ ...reportAt(timeline, -1), at: expiredAt, movedAt: expiredAt - 15 }]
   const end = rankOf(timeline, instant + 1)
   return Array.from({ length: count }, (_, n) => reportAt(timeline, end - count + n))
 }

@@ -15,10 +15,10 @@ import { active, isDigest, isKeyId, type KeyRecord, newestFirst, recordCache, re
 import { type Change, type KeyStore, type OnDamaged, type Store, type StoreDeps, StoreUnavailable } from './store.js'
 
 /** Address space, not disk: the file grows with its content, and the map beyond this when it must. */
-const MAP_BYTES = 256 * 1024 * 1024
+const mapBytes = 256 * 1024 * 1024
 
 /** Expired keys that one creation removes: each may write three pages anew, and `minFreeBytes` must suffice. */
-const MAX_REMOVED = 8
+const maxRemoved = 8
 
 /** Opens or creates the key file in `dataDir` (directory 0700, files 0600) and removes expired keys. Rejects a damaged one. */
 export async function openEmbedded(dataDir: string, deps: StoreDeps): Promise<Store> {
@@ -46,7 +46,7 @@ export function openToRead(path: string): { root: Database; tables: Database[] }
 }
 
 /** Sorts before every text and after the numbers: a damaged key may look like a number, which lmdb cannot always decode. */
-const FIRST = ' '
+const first = ' '
 
 class EmbeddedKeys implements KeyStore {
   /** Whether the last read and the last write succeeded. Reads succeed on a full disk. */
@@ -74,7 +74,7 @@ class EmbeddedKeys implements KeyStore {
 
   #open(): void {
     // Without overlapping sync a transaction is on the disk once it is committed.
-    this.#root = open({ path: this.#file.path, mapSize: MAP_BYTES, maxDbs: 4, overlappingSync: false })
+    this.#root = open({ path: this.#file.path, mapSize: mapBytes, maxDbs: 4, overlappingSync: false })
     this.#records = this.#root.openDB({ name: 'records', encoding: 'string' })
     this.#ids = this.#root.openDB({ name: 'ids', encoding: 'string' })
     this.#owners = this.#root.openDB({ name: 'owners', encoding: 'string' })
@@ -100,7 +100,7 @@ class EmbeddedKeys implements KeyStore {
   create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
     return this.#perform('write', () => {
       const owned = this.#owned(record.owner)
-      for (const key of removable(owned, now).slice(0, MAX_REMOVED)) this.#remove(key)
+      for (const key of removable(owned, now).slice(0, maxRemoved)) this.#remove(key)
       if (owned.filter((key) => active(key, now)).length >= maxPerOwner) return 'too_many'
       this.#put(record)
       this.#ids.putSync(record.id, record.digest)
@@ -148,7 +148,7 @@ class EmbeddedKeys implements KeyStore {
 
   /** Removes all `removable` records, in a transaction that takes at most `bytes`. */
   async sweep(now: number, bytes: number): Promise<void> {
-    const stored = await this.#perform('read', () => [...this.#records.getRange({ start: FIRST })])
+    const stored = await this.#perform('read', () => [...this.#records.getRange({ start: first })])
     const records = stored.map(({ key, value }) => this.#decode(key, value)).filter((record) => record !== undefined)
     const expired = removable(records, now)
     const remove = (): void => {
@@ -159,7 +159,7 @@ class EmbeddedKeys implements KeyStore {
   }
 
   digests(): string[] {
-    return [...this.#records.getKeys({ start: FIRST })]
+    return [...this.#records.getKeys({ start: first })]
   }
 
   get up(): boolean {
@@ -211,7 +211,7 @@ class EmbeddedKeys implements KeyStore {
 
   #owned(owner: string): KeyRecord[] {
     const owned: KeyRecord[] = []
-    for (const { key, value } of [...this.#owners.getRange({ start: [owner, FIRST], end: [owner, '\uffff'] })]) {
+    for (const { key, value } of [...this.#owners.getRange({ start: [owner, first], end: [owner, '\uffff'] })]) {
       const record = isDigest(value) ? this.#get(value) : undefined
       if (record?.owner === owner && record.id === key[1]) owned.push(record)
       else if (record || !isDigest(value)) this.#onDamaged('owner', owner)

@@ -4,9 +4,9 @@ import { Compile } from 'typebox/schema'
 import { BoundedMap } from '../lib/bounded-map.js'
 
 /** The last instant a Date can hold, epoch milliseconds: later times cannot be formatted. */
-export const MAX_TIME = 8.64e15
+export const maxTime = 8.64e15
 
-const Time = Type.Integer({ minimum: 0, maximum: MAX_TIME })
+const Time = Type.Integer({ minimum: 0, maximum: maxTime })
 
 /** One API key at rest. Unknown fields are kept: a newer release may have written them. */
 export const KeyRecord = Type.Object({
@@ -53,11 +53,11 @@ export const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 export const isKeyId = (text: string): boolean => /^[0-9a-f-]{36}$/.test(text)
 
 /** `lastUsedAt` is exact to this. */
-const TOUCH_EVERY_MS = 60_000
+const touchEveryMs = 60_000
 
 /** Whether a use at `at` justifies a write: also where a clock was ahead when the last one was recorded. */
 export function isStale(record: KeyRecord, at: number): boolean {
-  return record.lastUsedAt === null || Math.abs(at - record.lastUsedAt) >= TOUCH_EVERY_MS
+  return record.lastUsedAt === null || Math.abs(at - record.lastUsedAt) >= touchEveryMs
 }
 
 /** The record after a use at `at`; undefined where that is not worth a write. */

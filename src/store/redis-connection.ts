@@ -3,25 +3,25 @@ import type { EventEmitter } from 'node:events'
 import { StoreUnavailable } from './store.js'
 
 /** A request waits this long for Redis and then fails. */
-export const REPLY_MS = 250
+export const replyMs = 250
 /** A connection that owes a reply for this long is closed and reopened. */
-export const SILENCE_MS = 1000
+export const silenceMs = 1000
 
 /** Why a command is not sent. */
-export const NOT_READY = 'The client is not ready'
+export const notReady = 'The client is not ready'
 /** Messages without a connection; the last one when the connection is lost before the reply. */
-const DISCONNECTED = /^(The client is not ready|Stream isn't writeable|Connection is closed|Reached the max retries)/
+const disconnected = /^(The client is not ready|Stream isn't writeable|Connection is closed|Reached the max retries)/
 
 /** How Redis refuses a write, also from within a script. */
-const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
+const refusal = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/
 
 /** How long a denied right counts: long enough for an alert, and short enough for that to end by itself once the right is granted. */
-const DENIED_MS = 15 * 60_000
+const deniedMs = 15 * 60_000
 
 /** How Redis denies a right, also within a script. */
-export const DENIAL = /NOPERM|ACL failure|The user executing the script/
+export const denial = /NOPERM|ACL failure|The user executing the script/
 /** How it denies all scripts, and so almost every command: whichever succeeds shows that this is over. */
-const DENIES_SCRIPTS = /'eval(sha)?' command/
+const deniesScripts = /'eval(sha)?' command/
 
 class LateReply extends Error {}
 
@@ -59,7 +59,7 @@ export class Connection {
   }
 
   /**
-   * The reply to a command. Rejects with `StoreUnavailable` on an error, or without a reply within `REPLY_MS`.
+   * The reply to a command. Rejects with `StoreUnavailable` on an error, or without a reply within `replyMs`.
    * @param name of the command.
    * @param hasWritten whether the reply shows that something was written.
    */
@@ -72,11 +72,11 @@ export class Connection {
       return result
     } catch (error) {
       this.#replies = false
-      if (REFUSAL.test(String(error))) this.#refuses = true
+      if (refusal.test(String(error))) this.#refuses = true
       if (error instanceof LateReply) this.#probeLater()
-      if (!DENIAL.test(String(error))) throw this.unavailable(error)
-      const denied = DENIES_SCRIPTS.test(String(error)) ? '' : name
-      this.#denied = { name: denied, until: performance.now() + DENIED_MS }
+      if (!denial.test(String(error))) throw this.unavailable(error)
+      const denied = deniesScripts.test(String(error)) ? '' : name
+      this.#denied = { name: denied, until: performance.now() + deniedMs }
       // Within a script Redis does not name the command.
       throw this.unavailable(new Error(`${this.causeOf(error).message}; gps-fleet-gateway check names the right`))
     }
@@ -84,7 +84,7 @@ export class Connection {
 
   /** The client would keep commands until a cluster is ready. */
   #whenReady<T>(command: () => Promise<T>): Promise<T> {
-    return this.#client.status === 'ready' ? command() : Promise.reject(new Error(NOT_READY))
+    return this.#client.status === 'ready' ? command() : Promise.reject(new Error(notReady))
   }
 
   /** For hours no other command may be sent, and one late reply would pass for an outage. */
@@ -97,7 +97,7 @@ export class Connection {
       // An ACL may deny `PING`.
       const ping = this.#whenReady(() => this.#client.gpsPerform(0))
       withinLimit(ping).then(replied, () => this.#probeLater())
-    }, SILENCE_MS).unref()
+    }, silenceMs).unref()
   }
 
   /** With the cause of a failed command. */
@@ -108,7 +108,7 @@ export class Connection {
   /** The cause of `error`; the reason for the lost connection if `error` says only that there is none. */
   causeOf(error: unknown): Error {
     const failure = withoutCommand(error)
-    if (!DISCONNECTED.test(failure.message)) return failure
+    if (!disconnected.test(failure.message)) return failure
     return this.#failure ?? new Error('Not connected, or Redis is still loading its data')
   }
 }
@@ -116,9 +116,9 @@ export class Connection {
 function withinLimit<T>(reply: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    const late = () => reject(new LateReply(`No reply within ${REPLY_MS} ms`))
+    const late = () => reject(new LateReply(`No reply within ${replyMs} ms`))
     // After a pause of this process the reply may lie unread in the socket; one turn of the loop reads it.
-    timer = setTimeout(() => setImmediate(late), REPLY_MS)
+    timer = setTimeout(() => setImmediate(late), replyMs)
   })
   return Promise.race([reply, limit]).finally(() => clearTimeout(timer))
 }

@@ -1,22 +1,22 @@
 /** API keys in Redis: the layout of their entries, and the order of writes that keeps the indexes consistent with the records. */
 import { parsedJson } from '../lib/parsed-json.js'
 import type { Request } from './batch.js'
-import { active, isDigest, isKeyId, MAX_TIME, newestFirst, recordCache, toRecord } from './record.js'
+import { active, isDigest, isKeyId, maxTime, newestFirst, recordCache, toRecord } from './record.js'
 import type { Replies } from './scripts.js'
 import { type Change, type KeyRecord, type KeyStore, type OnDamaged, StoreUnavailable, type Used } from './store.js'
 
 /** An index entry without a record may belong to a creation in flight for this long; afterwards a crash left it. */
-const RESERVED_MS = 60_000
+const reservedMs = 60_000
 
 export const recordKey = (digest: string): string => `gps:key:${digest}`
 const idKey = (id: string): string => `gps:id:${id}`
 const indexKey = (owner: string): string => `gps:owner:${owner}`
 
 /** `digest expiresAt reservedAt`. The script counts the same entries as active. */
-const ENTRY = /^([0-9a-f]{64}) (\d+) (\d+)$/
+const entry = /^([0-9a-f]{64}) (\d+) (\d+)$/
 
 /** An update is tried at most this often. Each time it fails, another one has succeeded: so many at once are more than any caller needs. */
-const MAX_UPDATES = 100
+const maxUpdates = 100
 
 /**
  * Each API key has a record, a mapping from id to digest, and an entry in the owner's index. The record decides: without it the key does not
@@ -103,7 +103,7 @@ export class RedisKeys implements KeyStore {
   }
 
   async update(digest: string, change: Change, now: number): Promise<KeyRecord | undefined> {
-    for (let update = 0; update < MAX_UPDATES; update += 1) {
+    for (let update = 0; update < maxUpdates; update += 1) {
       const reply = await this.#request('find', recordKey(digest))
       const record = active(this.#decode(digest, reply), now)
       const next = record && change(record)
@@ -128,14 +128,14 @@ export class RedisKeys implements KeyStore {
     let unusable = 0
     let failure: Error | undefined
     const look = async (id: string, text: string): Promise<void> => {
-      const [, digest, expiresAt, reservedAt] = ENTRY.exec(text) ?? []
-      if (digest === undefined || Number(expiresAt) > MAX_TIME) return this.#onDamaged('owner', owner)
+      const [, digest, expiresAt, reservedAt] = entry.exec(text) ?? []
+      if (digest === undefined || Number(expiresAt) > maxTime) return this.#onDamaged('owner', owner)
       if (Number(expiresAt) <= now) return
       const reply = await this.#request('find', recordKey(digest))
       const record = active(this.#decode(digest, reply), now)
       if (record?.id === id && record.owner === owner) records.push(record)
       else if (reply === 'damaged' || reply[0] !== null) unusable += 1
-      else if (now - Number(reservedAt) > RESERVED_MS) {
+      else if (now - Number(reservedAt) > reservedMs) {
         await this.#request('prune', indexKey(owner), id, text).catch((error: Error) => {
           failure = error
         })

@@ -1,6 +1,6 @@
 /** Tries each command of the gateway on Redis, to find those that it refuses. Leaves nothing behind. */
 import { randomUUID } from 'node:crypto'
-import { DENIAL } from './redis-connection.js'
+import { denial } from './redis-connection.js'
 
 /** `$` is the key, `@` an instant in five seconds. */
 const strings = 'SET $ 1 PXAT @, GET $, INCR $, SETRANGE $ 0 1, PTTL $, PEXPIRE $ 5000, DEL $'
@@ -10,7 +10,7 @@ const others = `EVAL return(redis.call('TIME')) 1 $, EVALSHA ${'0'.repeat(40)} 1
 const commands = Object.entries({ count: strings, id: strings, key: hashes, owner: hashes })
 
 const reasons: [message: RegExp, reason: string][] = [
-  [DENIAL, 'the ACL denies'],
+  [denial, 'the ACL denies'],
   // Redis 6.2 has the first `SET` with `PXAT`.
   [/syntax error/, 'Redis 6.2 or newer is needed for'],
 ]

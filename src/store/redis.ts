@@ -3,18 +3,18 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { batched } from './batch.js'
-import { Connection, NOT_READY, SILENCE_MS } from './redis-connection.js'
+import { Connection, notReady, silenceMs } from './redis-connection.js'
 import { RedisKeys, recordKey } from './redis-keys.js'
 import { refusedCommands } from './redis-rights.js'
-import { type Command, PERFORM } from './scripts.js'
+import { type Command, performScript } from './scripts.js'
 import type { Count, Store, StoreDeps } from './store.js'
 
 /** Opening waits this long for the first connection and then continues without it. */
-const OPENING_MS = 1000
+const openingMs = 1000
 /** How often the nodes of a cluster are read. */
-const SLOTS_MS = 1_000
+const slotsMs = 1_000
 /** Commands whose success proves that Redis accepts writes; the others may succeed without writing anything. */
-const WRITERS: ReadonlySet<Command> = new Set<Command>(['increment', 'read', 'write', 'SET'])
+const writers: ReadonlySet<Command> = new Set<Command>(['increment', 'read', 'write', 'SET'])
 
 const retry = (times: number): number => Math.min(50 * times, 250)
 
@@ -36,7 +36,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   const connection = new Connection(client)
   const request = batched((command, keys, values) => {
     const hasWritten = (replies: unknown): boolean =>
-      WRITERS.has(command) || (Array.isArray(replies) && replies.some(isUse))
+      writers.has(command) || (Array.isArray(replies) && replies.some(isUse))
     const perform = () => client.gpsPerform(keys.length, ...keys, command, ...values)
     return connection.send(command, perform, hasWritten)
   }, client.isCluster)
@@ -45,7 +45,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
   // No error ends this wait: the client tries again.
   await Promise.race([
     new Promise((resolve) => client.once('ready', resolve)),
-    pause(OPENING_MS, undefined, { ref: false }),
+    pause(openingMs, undefined, { ref: false }),
   ])
   return {
     keys: new RedisKeys(request, deps.onDamaged),
@@ -62,7 +62,7 @@ export async function openRedis(urls: string, deps: StoreDeps): Promise<Store> {
 function mastersOf(client: Redis | Cluster): Redis[] {
   if (!(client instanceof Cluster)) return [client]
   // Until it is ready, the client has no nodes, or only those of its URLs.
-  if (client.status !== 'ready') throw new Error(NOT_READY)
+  if (client.status !== 'ready') throw new Error(notReady)
   return client.nodes('master')
 }
 
@@ -92,7 +92,7 @@ export async function inspectServers(urls: string) {
   try {
     const connection = new Connection(client)
     const failed = new Promise<never>((_, reject) => client.on('error', (error) => reject(connection.causeOf(error))))
-    await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(OPENING_MS) }), failed])
+    await Promise.race([once(client, 'ready', { signal: AbortSignal.timeout(openingMs) }), failed])
     const inspect = async (node: Redis): Promise<ServerInfo> => {
       const save = await node.config('GET', 'save').catch(() => undefined)
       const info = await node.info().catch((error: Error) => {
@@ -122,10 +122,10 @@ function guarded(redis: Redis): Redis {
 
 function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> = {}): Redis | Cluster {
   const urls = list.split(',').map((url) => url.trim())
-  const scripts = { gpsPerform: { lua: PERFORM } }
+  const scripts = { gpsPerform: { lua: performScript } }
   const common = {
-    connectTimeout: SILENCE_MS,
-    socketTimeout: SILENCE_MS,
+    connectTimeout: silenceMs,
+    socketTimeout: silenceMs,
     disconnectTimeout: 250,
     // Early in loading its data, Redis expects it to take several times as long as it does.
     maxLoadingRetryTime: 250,
@@ -151,13 +151,13 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     enableOfflineQueue: true,
     clusterRetryStrategy: (times) => {
       // Each attempt leaves a command there where the cluster names no node.
-      flushQueue.call(cluster, new Error(NOT_READY))
+      flushQueue.call(cluster, new Error(notReady))
       return retry(times)
     },
-    slotsRefreshTimeout: SILENCE_MS,
+    slotsRefreshTimeout: silenceMs,
     // Nothing is sent again that Redis may have executed: a second `DEL` finds no key, and a second `write` revives a revoked one.
     retryDelayOnFailover: 0,
-    // Before it tries again, the client reads the slots, which takes `SILENCE_MS` from a node that hangs: a cluster that is down would pass
+    // Before it tries again, the client reads the slots, which takes `silenceMs` from a node that hangs: a cluster that is down would pass
     // for a late reply.
     retryDelayOnClusterDown: 0,
     maxRedirections: 5,
@@ -182,6 +182,6 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
   })
   // An idle client would send its next command to a master that has been replaced, perhaps without noticing it. Its own option for this
   // goes on after `disconnect`, and keeps the process alive.
-  const refresh = setInterval(() => cluster.status === 'ready' && cluster.refreshSlotsCache(), SLOTS_MS).unref()
+  const refresh = setInterval(() => cluster.status === 'ready' && cluster.refreshSlotsCache(), slotsMs).unref()
   return cluster.once('end', () => clearInterval(refresh))
 }

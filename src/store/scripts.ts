@@ -1,5 +1,5 @@
 /** The commands that Redis runs atomically. Each touches one key, so that all of them work in a cluster. */
-import { MAX_TIME } from './record.js'
+import { maxTime } from './record.js'
 
 /** The fields of a record; `used` is null when there is no such key. */
 type Fields = [used: string | null, limit: string | null, record: string | null]
@@ -45,7 +45,7 @@ export type Command = keyof Replies
  * record always has the field `used`: without it `use` and `replace` write nothing, so that no late write revives a revoked key. One function
  * for all commands: a call spends 0.4 µs on each function it defines.
  */
-export const PERFORM = `
+export const performScript = `
 local function call(...)
   local reply = redis.pcall(...)
   local failure = type(reply) == 'table' and reply.err
@@ -102,7 +102,7 @@ local function perform(command, key, ...)
       local expiresAt = tonumber(string.match(entries[i + 1], form)) or math.huge
       if expiresAt <= tonumber(d) then
         if expiresAt <= time[1] * 1000 + time[2] / 1000 then call('HDEL', key, entries[i]) end
-      elseif expiresAt <= ${MAX_TIME} and entries[i] ~= a then
+      elseif expiresAt <= ${maxTime} and entries[i] ~= a then
         others, last = others + 1, math.max(last, expiresAt)
       end
     end

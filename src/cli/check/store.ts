@@ -5,7 +5,7 @@ import type { Config } from '../../config.js'
 import { isFull, keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
 import { ownership } from '../../store/open.js'
 import { inspectServers, type ServerInfo } from '../../store/redis.js'
-import { REPLY_MS } from '../../store/redis-connection.js'
+import { replyMs } from '../../store/redis-connection.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
 export function storeFindings({ redisUrl, dataDir }: Config): Promise<Finding[]> {
@@ -18,7 +18,7 @@ async function redis(urls: string): Promise<Finding[]> {
     const { servers, refused, ms } = await inspectServers(urls)
     const versions = [...new Set(servers.map(({ info }) => info.redis_version ?? 'unknown'))].join(', ')
     const text = `version ${versions}, ${servers.length} server(s), responded in ${ms} ms`
-    const found = ms > REPLY_MS ? fail('Redis', `${text}: the gateway waits for ${REPLY_MS} ms`) : ok('Redis', text)
+    const found = ms > replyMs ? fail('Redis', `${text}: the gateway waits for ${replyMs} ms`) : ok('Redis', text)
     // A cluster redirects a client that has the address of one server.
     const isCluster = servers.some(({ info }) => info.cluster_enabled === '1')
     if (isCluster && !urls.includes(','))

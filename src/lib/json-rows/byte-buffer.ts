@@ -1,7 +1,7 @@
 /** Bytes that are appended one after another. */
 
 /** Below this many bytes a loop copies faster than a call. */
-const SHORT = 64
+const short = 64
 
 export class ByteBuffer {
   bytes = Buffer.allocUnsafe(1 << 10)
@@ -11,7 +11,7 @@ export class ByteBuffer {
     const size = end - start
     this.reserve(size)
     const { bytes, length } = this
-    if (size > SHORT) bytes.set(from.subarray(start, end), length)
+    if (size > short) bytes.set(from.subarray(start, end), length)
     else for (let at = 0; at < size; at++) bytes[length + at] = from[start + at] as number
     this.length = length + size
   }

@@ -4,12 +4,12 @@ import { ByteBuffer } from './byte-buffer.js'
 import { hasTooManyNames } from './names.js'
 import { decoded } from './utf8.js'
 
-const QUOTE = 0x22
+const quote = 0x22
 /** Digits of a row's number and the quote behind it. */
-const MAX_SUFFIX = 16
+const maxSuffix = 16
 /** The end of an envelope whose next value is the member `items`; with more whitespace, or escaped, the name is not found. */
-const ITEMS = /[{,\s]"items"\s*:\s*$/
-const MAX_NAME_BYTES = 256
+const items = /[{,\s]"items"\s*:\s*$/
+const maxNameBytes = 256
 
 /** The envelope or a row exceeds its limit. */
 export class TooLarge extends Error {
@@ -30,7 +30,7 @@ export class Envelope extends ByteBuffer {
   /** Whether what follows is the value of a member `items`. */
   get namesItems(): boolean {
     const { bytes, length } = this
-    return ITEMS.test(bytes.toString('latin1', Math.max(0, length - MAX_NAME_BYTES), length))
+    return items.test(bytes.toString('latin1', Math.max(0, length - maxNameBytes), length))
   }
 
   override append(from: Uint8Array, start: number, end: number): void {
@@ -41,12 +41,12 @@ export class Envelope extends ByteBuffer {
   /** Adds a string that consists of the nonce and the row's number, digit by digit: made as a text, it takes 8 % of reading a list. */
   addPlaceholder(row: number): void {
     this.append(this.#prefix, 0, this.#prefix.length)
-    this.reserve(MAX_SUFFIX)
+    this.reserve(maxSuffix)
     let digits = 1
     for (let unit = 10; row >= unit; unit *= 10) digits++
     let at = this.length + digits
     this.length = at + 1
-    this.bytes[at] = QUOTE
+    this.bytes[at] = quote
     for (let rest = row; digits > 0; digits--, rest = Math.floor(rest / 10)) this.bytes[--at] = 0x30 + (rest % 10)
   }
 

@@ -4,22 +4,22 @@ import { Envelope, TooLarge } from './envelope.js'
 import type { RowShape } from './row-text.js'
 import { type Row, WasmRow } from './wasm-row.js'
 
-const QUOTE = 0x22
-const OPEN_LIST = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const NULL = Buffer.from('null')
+const quote = 0x22
+const openList = 0x5b
+const backslash = 0x5c
+const closeList = 0x5d
+const openObject = 0x7b
+const closeObject = 0x7d
+const nullBytes = Buffer.from('null')
 
 /** Longer chunks are cut. */
-const PIECE_BYTES = 1 << 16
+const pieceBytes = 1 << 16
 /** A larger row is refused: the WebAssembly reader has room for one of this size. */
-const MAX_ROW_BYTES = 1 << 20
+const maxRowBytes = 1 << 20
 /** Nesting of the envelope, and of a row within it. */
-const MAX_DEPTH = 512
+const maxDepth = 512
 /** Lists around a row. */
-const ROW_LEVEL = 2
+const rowLevel = 2
 
 /** What is open; `rows` is a list whose objects are rows. */
 type Open = 'object' | 'list' | 'rows'
@@ -68,8 +68,8 @@ export class RowReader {
 
   /** @throws SyntaxError for invalid JSON, TooLarge, and whatever `onRow` and `normalize` throw. */
   write(chunk: Uint8Array): void {
-    for (let from = 0; from < chunk.length; from += PIECE_BYTES)
-      this.#writePiece(chunk.subarray(from, from + PIECE_BYTES))
+    for (let from = 0; from < chunk.length; from += pieceBytes)
+      this.#writePiece(chunk.subarray(from, from + pieceBytes))
   }
 
   /** The document with a placeholder for each row. Throws as `write` does. */
@@ -111,7 +111,7 @@ export class RowReader {
     if (row === end) return
     this.#rest.append(input, row, end)
     // Doubled, so that a row in many small chunks is not read once for each.
-    this.#retryAt = Math.min(2 * this.#rest.length, MAX_ROW_BYTES + 1)
+    this.#retryAt = Math.min(2 * this.#rest.length, maxRowBytes + 1)
   }
 
   /** Copies all but rows to the envelope; returns where an incomplete row starts, or `end`. */
@@ -123,7 +123,7 @@ export class RowReader {
         continue
       }
       const byte = input[at] as number
-      if (byte === OPEN_OBJECT && this.#open.at(-1) === 'rows') {
+      if (byte === openObject && this.#open.at(-1) === 'rows') {
         this.#envelope.append(input, copied, at)
         const rowEnd = this.#readRow(at, end)
         if (rowEnd === 0) return at
@@ -131,13 +131,13 @@ export class RowReader {
         at = rowEnd
         continue
       }
-      if (byte === QUOTE) this.#inString = true
-      else if (byte === OPEN_OBJECT) this.#push('object')
-      else if (byte === OPEN_LIST) {
+      if (byte === quote) this.#inString = true
+      else if (byte === openObject) this.#push('object')
+      else if (byte === openList) {
         this.#envelope.append(input, copied, at)
         copied = at
         this.#push(this.#isRowList() ? 'rows' : 'list')
-      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#pop()
+      } else if (byte === closeObject || byte === closeList) this.#pop()
       at++
     }
     this.#envelope.append(input, copied, end)
@@ -151,11 +151,11 @@ export class RowReader {
     this.#escaped = false
     for (; at < end; at++) {
       const byte = input[at]
-      if (byte === BACKSLASH) at++
-      else if (byte === QUOTE) {
+      if (byte === backslash) at++
+      else if (byte === quote) {
         this.#inString = false
         break
-      } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) this.#opened++
+      } else if (byte === openList || byte === openObject) this.#opened++
     }
     this.#escaped = at > end
     return this.#inString ? end : at + 1
@@ -163,11 +163,11 @@ export class RowReader {
 
   /** Whether the list that starts here is the member `items` of an item of the outermost list. */
   #isRowList(): boolean {
-    return this.#openLists === ROW_LEVEL - 1 && this.#open.at(-2) === 'list' && this.#envelope.namesItems
+    return this.#openLists === rowLevel - 1 && this.#open.at(-2) === 'list' && this.#envelope.namesItems
   }
 
   #push(open: Open): void {
-    if (this.#open.push(open) > MAX_DEPTH) throw tooDeep()
+    if (this.#open.push(open) > maxDepth) throw tooDeep()
     if (open !== 'object') this.#openLists++
     this.#opened++
   }
@@ -183,12 +183,12 @@ export class RowReader {
     const isRead = rowEnd > 0
     if (!isRead) rowEnd = this.#wasm.compact(at, end)
     if (rowEnd < 0) throw tooDeep()
-    if ((rowEnd || end) - at > MAX_ROW_BYTES) throw new TooLarge(`a row has more than ${MAX_ROW_BYTES} bytes`)
+    if ((rowEnd || end) - at > maxRowBytes) throw new TooLarge(`a row has more than ${maxRowBytes} bytes`)
     if (rowEnd === 0) return 0
     if (isRead || this.#wasm.read(this.#wasm.compactedAt) > 0 || this.#readDeclined()) {
       this.#options.onRow(this.#wasm)
       this.#envelope.addPlaceholder(this.#rows++)
-    } else this.#envelope.append(NULL, 0, NULL.length)
+    } else this.#envelope.append(nullBytes, 0, nullBytes.length)
     return rowEnd
   }
 
@@ -202,7 +202,7 @@ export class RowReader {
   }
 }
 
-const tooDeep = (): SyntaxError => new SyntaxError(`more than ${MAX_DEPTH} levels`)
+const tooDeep = (): SyntaxError => new SyntaxError(`more than ${maxDepth} levels`)
 
 /** The message of `JSON.parse` quotes the document, which may be confidential. */
 function parsed<T>(what: string, parse: () => T): T {

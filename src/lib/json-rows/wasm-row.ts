@@ -7,10 +7,10 @@ import { decoded } from './utf8.js'
 export type Row = Pick<WasmRow, 'slot' | 'scalar' | 'has' | 'isList' | 'length' | 'copy' | 'record'>
 
 // Within the limits of `assembly/row.ts` and `assembly/members.ts`.
-const MAX_NAME = 31
-const MAX_FIELDS = 48
-const MAX_SHAPES = 64
-const MAX_SLOTS = 1_024
+const maxName = 31
+const maxFields = 48
+const maxShapes = 64
+const maxSlots = 1_024
 const kinds = { scalar: 0, object: 1, list: 2 } as const
 
 /** The part of the API used here; the types of Node 20 leave it out. */
@@ -59,7 +59,7 @@ export class WasmRow {
     this.#make = recordMaker(shape)
     this.#slotCount = this.#names.length
     this.#define(shape, 0)
-    if (this.#slotCount > MAX_SLOTS) throw new Error(`rows have at most ${MAX_SLOTS} fields`)
+    if (this.#slotCount > maxSlots) throw new Error(`rows have at most ${maxSlots} fields`)
   }
 
   /** Reads the object at `at`, counted from the input; returns where it ends, or 0 if it declines the object. */
@@ -150,12 +150,12 @@ export class WasmRow {
   /** Defines a shape whose fields have the slots from `from` on; returns its number. */
   #define(shape: RowShape, from: number): number {
     const number = this.#shapes++
-    if (number === MAX_SHAPES) throw new Error(`rows have at most ${MAX_SHAPES} shapes`)
+    if (number === maxShapes) throw new Error(`rows have at most ${maxShapes} shapes`)
     const fields = Object.entries(shape)
-    if (fields.length > MAX_FIELDS) throw new Error(`a shape has at most ${MAX_FIELDS} fields`)
+    if (fields.length > maxFields) throw new Error(`a shape has at most ${maxFields} fields`)
     let slot = from
     for (const [name, field] of fields) {
-      if (Buffer.byteLength(name) > MAX_NAME) throw new Error(`${name}: a name has at most ${MAX_NAME} bytes`)
+      if (Buffer.byteLength(name) > maxName) throw new Error(`${name}: a name has at most ${maxName} bytes`)
       const item = itemShape(field)
       const inner = item ?? (isNested(field) ? field : undefined)
       const kind = item ? kinds.list : inner ? kinds.object : kinds.scalar

@@ -8,28 +8,28 @@ import { displayTime, durationText, rawTime } from '../wall-clock.js'
 
 type Connection = { online: 'online' | 'ack' | 'engine' | 'offline'; ack: number }
 
-const COLOR_OF = { online: 'green', ack: 'yellow', engine: 'orange', offline: 'red' }
-const PATH = 'frontend/images/device_icons/8.png'
+const colorOf = { online: 'green', ack: 'yellow', engine: 'orange', offline: 'red' }
+const path = 'frontend/images/device_icons/8.png'
 /** Spread last: V8 makes a slow object of a literal that starts with a spread. */
-const STATIC = {
-  icon: { id: 8, user_id: null, type: 'rotating', order: 1, width: 25, height: 33, path: PATH, by_status: 0 },
+const fixedFields = {
+  icon: { id: 8, user_id: null, type: 'rotating', order: 1, width: 25, height: 33, path: path, by_status: 0 },
   ...{ icon_type: 'rotating', icon_colors: { moving: 'green', stopped: 'yellow', offline: 'red', engine: 'orange' } },
   ...{ distance_unit_hour: 'kph', unit_of_distance: 'km', unit_of_altitude: 'mt', unit_of_capacity: 'lt' },
   ...{ detect_engine: 'acc', engine_hours: 'engine_hours', inaccuracy: null, sim_expiration_date: null },
   ...{ alarm: 0, power: '-', address: '-' },
 }
-const ONLINE_SECONDS = 600
-const ACK_SECONDS = 60
-/** How long signs of life follow the last report; less than `ONLINE_SECONDS`, or a device is offline just after one. */
-const AWAKE_SECONDS = 300
+const onlineSeconds = 600
+const ackSeconds = 60
+/** How long signs of life follow the last report; less than `onlineSeconds`, or a device is offline just after one. */
+const awakeSeconds = 300
 
 /** The platform's word for the connection, and the last sign of life. */
 export function connectionOf(report: Report | undefined, index: number, instant: number): Connection {
   if (!report) return { online: 'offline', ack: 0 }
   if (isExpired(index)) return { online: 'offline', ack: report.at }
   const silent = instant - report.at
-  const ack = report.at + Math.floor(Math.min(silent, AWAKE_SECONDS) / ACK_SECONDS) * ACK_SECONDS
-  if (silent > ONLINE_SECONDS) return { online: 'offline', ack }
+  const ack = report.at + Math.floor(Math.min(silent, awakeSeconds) / ackSeconds) * ackSeconds
+  if (silent > onlineSeconds) return { online: 'offline', ack }
   return { online: report.speedKmh > 0 ? 'online' : report.ignition ? 'engine' : 'ack', ack }
 }
 
@@ -53,7 +53,7 @@ export function deviceRow(account: Account, index: number, instant: number) {
     course: report?.course ?? 0,
     speed: report?.speedKmh ?? 0,
     altitude: report?.altitude ?? 0,
-    icon_color: COLOR_OF[online],
+    icon_color: colorOf[online],
     protocol: report ? protocolOf(account, index) : '-',
     driver: driver?.name ?? '-',
     driver_data: driverFields(account, driver),
@@ -73,7 +73,7 @@ export function deviceRow(account: Account, index: number, instant: number) {
       services: services.map((service) => serviceRow(account, service, Number)),
       ...deviceData(account, index, report),
     },
-    ...STATIC,
+    ...fixedFields,
   }
 }
 
@@ -111,21 +111,21 @@ function sensorRows(account: Account, index: number, report: Report) {
   return index % 6 === 1 ? [...rows, row(6, 'temperature', 'Cargo', '-', '-')] : rows
 }
 
-const KINDS = { day: 'Van', late: 'Truck', night: 'Courier' }
-const PROTOCOLS = ['teltonika', 'gt06', 'osmand', 'queclink', 'h02']
-const MODELS = ['TX-100', 'TX-200', 'Cargo Mini']
-const STATIC_DATA = {
+const kinds = { day: 'Van', late: 'Truck', night: 'Courier' }
+const protocols = ['teltonika', 'gt06', 'osmand', 'queclink', 'h02']
+const models = ['TX-100', 'TX-200', 'Cargo Mini']
+const staticData = {
   ...{ user_id: null, icon_id: 8, active: 1, deleted: 0, tail_color: '#33cc33', tail_length: 5, min_moving_speed: 6 },
   ...{ fuel_measurement_id: 1, fuel_quantity: '0.00', fuel_price: '0.00', fuel_per_km: '0.00' },
   ...{ engine_hours: 'engine_hours', detect_engine: 'acc', created_at: '2025-01-02 09:30:00' },
 }
 
-export const nameOf = (index: number) => `${KINDS[shiftOf(index)]} ${String(index + 1).padStart(2, '0')}`
+export const nameOf = (index: number) => `${kinds[shiftOf(index)]} ${String(index + 1).padStart(2, '0')}`
 /** The tracker's own number, which history points carry; it may equal another device's id. */
 const trackerIdOf = (account: Account, index: number) => account.firstDeviceId + index + 7
 const imeiOf = (account: Account, index: number) => `99000${String(account.firstDeviceId + index).padStart(10, '0')}`
 const protocolOf = (account: Account, index: number) =>
-  PROTOCOLS[between(0, PROTOCOLS.length - 1, roll(account.seed, 20, index))]!
+  protocols[between(0, protocols.length - 1, roll(account.seed, 20, index))]!
 const driverOf = (account: Account, index: number) => account.drivers.find((driver) => driver.index === index)
 
 export function groupOf(account: Account, index: number) {
@@ -147,7 +147,7 @@ export function deviceData(account: Account, index: number, report?: Report | un
     imei: imeiOf(account, index),
     sim_number: `+34600${String(id).padStart(6, '0')}`,
     msisdn: null,
-    device_model: MODELS[index % MODELS.length]!,
+    device_model: models[index % models.length]!,
     plate_number: `SBX ${String(id).padStart(6, '0')}`,
     vin: `SBXAA1A1XSB${String(id).padStart(6, '0')}`,
     registration_number: `R-${id}`,
@@ -157,7 +157,7 @@ export function deviceData(account: Account, index: number, report?: Report | un
     group_id,
     pivot: { user_id: account.userId, device_id: id, group_id, current_driver_id, active: 1, timezone_id: null },
     traccar: report ? traccarOf(account, index, report) : null,
-    ...STATIC_DATA,
+    ...staticData,
   }
 }
 

@@ -12,7 +12,7 @@ type Subject = { account: Account; device: { id: number; traccar_device_id?: num
 /** Reports of one drive or stop, between two times. `before`: last report of the previous stretch, with which a drive begins. */
 type Stretch = { reports: Report[]; driving: boolean; before: Report; from: number; until: number }
 
-const STATIC = {
+const fixedFields = {
   sensors: [{ id: 'speed', name: 'Speed', sufix: 'kph' }],
   item_class: ['drive', 'stop', 'start', 'end', 'event'].map((value, n) => ({ id: n + 1, value, title: value })),
   ...{ fuel_consumption: null, fuel_consumption_arr: [], images: [], status: 1 },
@@ -45,7 +45,7 @@ export async function historyBody(subject: Subject, reports: Iterable<Report>, e
   const seconds = (driving: boolean) =>
     stretches.reduce((sum, stretch) => sum + (stretch.driving === driving ? stretch.until - stretch.from : 0), 0)
   return {
-    ...STATIC,
+    ...fixedFields,
     items: first && last ? groupsOf(subject, stretches, events, first, last) : [],
     device: subject.device,
     distance_sum: `${cents((last?.km ?? 0) - (first?.km ?? 0))} Km`,

@@ -1,14 +1,14 @@
 /** Geofences, alerts, events, drivers and the account itself as the platform writes them. */
-import { type Account, type Alert, type Driver, type Geofence, MAX_ALERT_DEVICES } from '../account.js'
+import { type Account, type Alert, type Driver, type Geofence, maxAlertDevices } from '../account.js'
 import { type FleetEvent, reportOf } from '../events.js'
 import { positionId } from '../reports.js'
 import { rawTime } from '../wall-clock.js'
 import { deviceData, driverFields, nameOf } from './device.js'
 
-const CREATED = { created_at: '2025-02-03 08:15:00', updated_at: '2025-02-10 16:40:12' }
+const createdTimes = { created_at: '2025-02-03 08:15:00', updated_at: '2025-02-10 16:40:12' }
 
 export function geofenceRow(account: Account, { id, name, active, color, area }: Geofence) {
-  const row = { id, user_id: account.userId, active: active ? 1 : 0, name, polygon_color: color, ...CREATED }
+  const row = { id, user_id: account.userId, active: active ? 1 : 0, name, polygon_color: color, ...createdTimes }
   const rest = { device_id: null, speed_limit: 0 }
   if ('radius' in area) {
     const center = { lat: area.center.lat.toFixed(6), lng: area.center.lng.toFixed(6) }
@@ -23,12 +23,12 @@ export function geofenceRow(account: Account, { id, name, active, color, area }:
 
 export function alertRow(account: Account, alert: Alert) {
   const { id, name, type, active, value, nth, geofences } = alert
-  const covered = Array.from({ length: Math.min(account.devices, MAX_ALERT_DEVICES) }, (_, index) => index)
+  const covered = Array.from({ length: Math.min(account.devices, maxAlertDevices) }, (_, index) => index)
   return {
     ...{ id, user_id: account.userId, active: active ? 1 : 0, name, type },
     ...(type === 'ignition' ? { state: value } : value > 0 && type !== 'custom' ? { [type]: value } : {}),
     notifications: active ? { push: { active: 1 }, email: { active: 0, input: account.email } } : [],
-    ...{ for_all_user_devices: 0, schedules: null, zone: 0, schedule: 0, command: null, ...CREATED },
+    ...{ for_all_user_devices: 0, schedules: null, zone: 0, schedule: 0, command: null, ...createdTimes },
     devices: covered.filter((index) => index % nth === 0).map((index) => account.firstDeviceId + index),
     ...{ drivers: [], geofences, events_custom: type === 'custom' ? [id] : [] },
   }
@@ -104,7 +104,7 @@ export function userData({ email, plan, devices }: Account) {
 const options = (titles: Record<string, string>) => Object.entries(titles).map(([id, value]) => ({ id, value }))
 
 /** Every quarter of an hour from -14:00, which is 1, to +14:00. */
-const TIMEZONES = Array.from({ length: 113 }, (_, n) => {
+const timezones = Array.from({ length: 113 }, (_, n) => {
   const clock = new Date(Math.abs(n - 56) * 900_000).toISOString().slice(11, 16)
   return { id: n + 1, value: `UTC ${n < 56 ? '-' : '+'}${clock}` }
 })
@@ -115,11 +115,11 @@ export function setupData({ userId, email, devices, zoneSeconds }: Account) {
     item: {
       ...{ id: userId, active: 1, group_id: 2, manager_id: null, billing_plan_id: null, map_id: 1, email, lang: 'en' },
       ...{ devices_limit: devices, subscription_expiration: '0000-00-00 00:00:00', loged_at: '2025-02-10 16:40:12' },
-      ...{ open_geofence_groups: '["0"]', open_device_groups: '["0"]', ...CREATED },
+      ...{ open_geofence_groups: '["0"]', open_device_groups: '["0"]', ...createdTimes },
       ...{ unit_of_altitude: 'mt', unit_of_distance: 'km', unit_of_capacity: 'lt', duration_format: 'standart' },
       timezone_id: 57 + zoneSeconds / 900,
     },
-    timezones: TIMEZONES,
+    timezones: timezones,
     units_of_distance: options({ km: 'Kilometer', mi: 'Mile' }),
     units_of_capacity: options({ lt: 'Liter', gl: 'Gallon' }),
     units_of_altitude: options({ mt: 'Meter', ft: 'Feet' }),

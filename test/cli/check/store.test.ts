@@ -6,14 +6,14 @@ import t from 'tap'
 import { check } from '../../../src/cli/check/check.js'
 import { report } from '../../../src/cli/check/finding.js'
 import { encryption } from '../../../src/cli/check/store.js'
-import { PERFORM } from '../../../src/store/scripts.js'
+import { performScript } from '../../../src/store/scripts.js'
 import { mounting, program, withoutMount } from '../../program.js'
 import { detour, listening, redisCluster, redisServer, tlsRedis, until, withoutRedis } from '../../redis.js'
 import { dataDir, findings } from './findings.js'
 
 t.test('a Redis user without a right that the gateway needs is found', { skip: withoutRedis }, async (t) => {
   const server = await redisServer(t)
-  const used = new Set([...PERFORM.matchAll(/\bp?call\('([A-Z]+)'/g)].map(([, command = '']) => command))
+  const used = new Set([...performScript.matchAll(/\bp?call\('([A-Z]+)'/g)].map(([, command = '']) => command))
   t.ok(used.has('SETRANGE'))
   const cases: [rights: string, commands: RegExp, role?: RegExp][] = [
     ['~gps:* +@all', /^ok: each command of the gateway was tried$/],
