@@ -151,7 +151,7 @@ function redisProblem(raw: string, isCluster: boolean): string | undefined {
   if (hash !== '') return notEncoded
   if (!/^\/?\d{0,9}$/.test(pathname)) return 'must have the number of a database as its path, or none'
   if (isCluster && Number(pathname.slice(1)) > 0) return 'must not have the number of a database: a cluster has only 0'
-  if (!/^(\?family=[046])?$/.test(search)) return 'must have no query, except family=4 or family=6'
+  if (!/^(\?family=[046])?$/.test(search)) return 'must have no query, except family=0, family=4 or family=6'
   try {
     decodeURIComponent(username + password)
     return undefined

@@ -94,7 +94,7 @@ t.test('a URL holds nothing that would be printed, ignored, or end the process l
     t.equal(readConfig({ REDIS_URL }).redisUrl, REDIS_URL)
   t.throws(() => readConfig({ TRUST_PROXY: '::/0' }), /TRUST_PROXY must be .*, none of them \/0/)
   const query = { REDIS_URL: 'redis://a?db=4' }
-  t.throws(() => readConfig(query), /REDIS_URL must have no query, except family=4 or family=6/)
+  t.throws(() => readConfig(query), /REDIS_URL must have no query, except family=0, family=4 or family=6/)
   for (const password of ['p#x', 'p/x', 'p?x', '12#x', 'p,x'])
     t.throws(() => readConfig({ REDIS_URL: `redis://gw:${password}@a` }), /password percent-encoded/, password)
   const cluster = { REDIS_URL: 'redis://a, redis://b/1' }

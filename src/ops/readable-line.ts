@@ -10,5 +10,5 @@ export function readableLine(line: string): string {
       ? value
       : JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`)
-  return `${[String(time).slice(11, 19), String(level).padEnd(5), shown(msg), ...rest].join(' ')}\n`
+  return `${[String(time).slice(11, 19), String(level).padEnd(5), shown(msg ?? ''), ...rest].join(' ')}\n`
 }

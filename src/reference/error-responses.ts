@@ -22,7 +22,7 @@ export const headers: Record<string, JsonObject> = {
   Vary: header('The request headers that the response depends on', 'Authorization, Accept-Encoding'),
   Age: header('Seconds since the data was requested from the platform; only with devices', 3),
   'Cache-Status': header(
-    'Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)',
+    'Only on a response that the request allowed with `stale-if-error`: it is older than `max-age` (RFC 9211)',
     'gps-fleet-gateway; hit; ttl=-85',
   ),
   'Retry-After': header('Seconds to wait before the next attempt', 42, 1),

@@ -77,8 +77,8 @@ export function serverTime(value: Scalar): number {
 export const movedAt = (wire: WireDevice): number | null =>
   unixSeconds(number(wire.moved_timestamp)) || serverTime(wire.device_data.traccar.moved_at) || null
 
-/** Whole seconds of a number, else of a duration text; null if neither is one. */
-export function seconds(count: WireDevice['stop_duration_sec'], duration: WireDevice['stop_duration']): number | null {
-  const value = number(count) ?? durationSeconds(duration)
+/** Whole seconds of the first value that is a number or a duration text (platform.md N25); null if none is one, or it is negative. */
+export function seconds(...written: Scalar[]): number | null {
+  const value = written.map((one) => number(one) ?? durationSeconds(one)).find((count) => count !== undefined)
   return value === undefined || value < 0 ? null : Math.floor(value)
 }

@@ -194,7 +194,7 @@ export function toDevice(wire: WireDevice, now: number, zone?: Zone): Device | u
     engine_hours: engineHours(wire) ?? null,
     moved_at: movedAt(wire),
     stopped_seconds: seconds(wire.stop_duration_sec, wire.stop_duration),
-    idle_seconds: seconds(undefined, wire.idle_duration),
+    idle_seconds: seconds(wire.idle_duration),
     driver: text(wire.driver) ?? text(wire.driver_data.name) ?? null,
     driver_id: driverIdOf(wire) ?? null,
     address: text(wire.address) ?? text(wire.addr) ?? null,

@@ -2,6 +2,8 @@
 import type { Scalar } from '../platform/shape.js'
 
 const dayS = 86_400
+/** First second of the year 1. */
+export const firstSecond = -62_135_596_800
 /** Last second of the year 9999, the last one that `YYYY` can express. */
 export const lastSecond = 253_402_300_799
 

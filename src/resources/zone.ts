@@ -3,7 +3,7 @@ import { DateTime, FixedOffsetZone, IANAZone } from 'luxon'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { WireSetup } from '../platform/wire.js'
 import { type DaylightSaving, daylightSaving, edgeText } from './daylight-saving.js'
-import { lastSecond, wallClockText } from './time.js'
+import { firstSecond, lastSecond, wallClockText } from './time.js'
 import { id, text } from './units.js'
 
 const maxOffsetMinutes = 14 * 60
@@ -98,9 +98,9 @@ export const wallClock = (ms: number, zone: Zone): string | undefined => wallClo
 /** The day on the account's clock at an instant (Unix milliseconds), in days since 1970-01-01. */
 export const today = (ms: number, zone: Zone): number => Math.floor(clockAt(ms, zone) / dayMs)
 
-/** ISO 8601 dates and date-times in extended and basic format. An unescaped `+` in a URL arrives as a space. */
+/** ISO 8601 dates and date-times in extended and basic format; of the years before 0100 only 0001, "no beginning" in many languages. An unescaped `+` in a URL arrives as a space. */
 const iso8601 =
-  /^((?!00)\d{4}-\d\d-\d\d|(?!00)\d{8})(?:[Tt ]((?:[01]\d|2[0-3])(?::?[0-5]\d(?::?[0-5]\d(?:[.,]\d{1,9})?)?)?|24(?::?00){0,2})( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
+  /^((?!00(?!01))\d{4}-\d\d-\d\d|(?!00(?!01))\d{8})(?:[Tt ]((?:[01]\d|2[0-3])(?::?[0-5]\d(?::?[0-5]\d(?:[.,]\d{1,9})?)?)?|24(?::?00){0,2})( ?(?:[Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?)?$/
 
 /** What an ISO 8601 text says: Unix milliseconds, as if in UTC without an offset; undefined for any other text and days that do not exist. */
 function parse(value: string): { ms: number; isDay: boolean; hasOffset: boolean } | undefined {
@@ -140,8 +140,9 @@ function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefi
     edge === 'from' ? (minute + 1 + n) * minuteMs : (minute - n) * minuteMs - 1,
   )
   const clocks = [ms, ...near].map((at) => clockAt(at, zone))
-  // "No end" in many languages is the last second of 9999 in UTC, which is later east of it.
-  return wallClockText(edge === 'from' ? Math.min(...clocks) : Math.min(Math.max(...clocks), lastSecond * 1_000))
+  const clock = edge === 'from' ? Math.min(...clocks) : Math.max(...clocks)
+  // "No beginning" and "no end" in many languages are the first and last second of these years in UTC, which other zones are beyond.
+  return wallClockText(Math.min(Math.max(clock, firstSecond * 1_000), lastSecond * 1_000))
 }
 
 /** Whether the text is a day of the calendar, `YYYY-MM-DD`. */

@@ -118,7 +118,7 @@ function checkLabel(body: unknown): void {
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(label))
     throw invalid('label', '`label` must be text of at most 100 characters, without control characters.')
   const hash = 'platform_hash' in body && body.platform_hash
-  const hasHash = typeof hash === 'string' && hash !== '' && label.includes(hash)
+  const hasHash = typeof hash === 'string' && hash.length >= 8 && label.includes(hash)
   if (hasHash || withoutCredentials(label) !== label) throw invalid('label', '`label` must not hold a credential.')
   body.label = label
 }

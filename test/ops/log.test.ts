@@ -175,4 +175,5 @@ t.test('on a terminal a line is readable, and no text controls the terminal', as
     readableLine(lines[0] ?? ''),
     /^\d\d:\d\d:\d\d warn {2}odd label="a\\u001b\[2J\ufffd" word="b\ufffdc\ufffdd" reason=no way n=7\n$/,
   )
+  t.match(readableLine('{"level":"warn"}'), /warn/, 'also one without a message')
 })

@@ -89,7 +89,7 @@ t.test('in a browser', { skip: withoutChromium() }, async (t) => {
     for (let spent = 0; spent < 16; spent++) await busy.get('/v1/me', 'demo')
     const { page, requests } = await open(t, { ...desktop }, 'about:blank', /429/)
     await page.clock.install()
-    const asked = new Promise<Route>((resolve) => page.route('**/v1/geofences', resolve))
+    const asked = new Promise<Route>((resolve) => page.route('**/v1/geofences?format=geojson', resolve))
     await page.goto(`${busy.url}/docs#map`)
     const request = await asked
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)

@@ -1791,7 +1791,7 @@ export interface components {
      */
     Age: number
     /**
-     * @description Only on a response older than `max-age`, which the request allowed with `stale-if-error` (RFC 9211)
+     * @description Only on a response that the request allowed with `stale-if-error`: it is older than `max-age` (RFC 9211)
      * @example gps-fleet-gateway; hit; ttl=-85
      */
     'Cache-Status': string

@@ -98,6 +98,7 @@ check('movement and standstill are Unix seconds and seconds, null where the plat
   ['never moved', { moved_timestamp: 0 }, { moved_at: null }],
   ['the time of the server', server({ moved_at: '2026-05-11 12:03:21' }), { moved_at: 1778501001 }],
   ['only texts', { stop_duration: '1h 1s', idle_duration: '00:01:05' }, { stopped_seconds: 3601, idle_seconds: 65 }],
+  ['only numbers', { stop_duration: 100, idle_duration: '300' }, { stopped_seconds: 100, idle_seconds: 300 }],
   ['fractions', { stop_duration_sec: 90.7 }, { stopped_seconds: 90 }],
   ['no durations', { stop_duration_sec: -5, idle_duration: 'Parado' }, { stopped_seconds: null, idle_seconds: null }],
 ])

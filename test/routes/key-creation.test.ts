@@ -138,6 +138,8 @@ t.test('a credential in place of a label is refused, and neither logged nor stor
   }
   t.same(await store.digests(), [])
   for (const secret of [someHash, encodeURIComponent(someHash), apiKey, 'plain-hash']) t.notOk(log().includes(secret))
+  const short = await createKey(get, { platform_hash: 'van', label: 'van board' })
+  t.not(short.body.param, 'label', 'a short wrong hash may be a word of the label')
 })
 
 /** 8 at a time. */

@@ -54,7 +54,10 @@ function publicUrl({ publicUrl: url, platformUrl }: Config): Finding {
 function trustProxy({ trustProxy: trusted, publicUrl: url }: Config): Finding {
   if (trusted !== false) return ok('TRUST_PROXY', 'client addresses come from the proxy')
   if (new URL(url).protocol !== 'https:') return ok('TRUST_PROXY', 'no proxy')
-  return warn('TRUST_PROXY', 'unset, but TLS ends before the gateway: all clients share one address and its limit')
+  return warn(
+    'TRUST_PROXY',
+    'no proxy trusted, but TLS ends before the gateway: all clients share one address and its limit',
+  )
 }
 
 function demoToken({ demoToken: token, platformUrl }: Config): Finding {

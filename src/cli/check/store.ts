@@ -1,5 +1,6 @@
 /** Checks that API keys are safe where they are stored: Redis and its settings, or the folder of the key file. */
 import { lstat, mkdtemp, open, rmdir, stat } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
 import { isFull, keyFileIn, lockOf, verifyKeyFile } from '../../store/key-file.js'
@@ -84,10 +85,13 @@ const privateName = /^([^.:]+|.*\.(internal|flycast|local))$/
 const privateAddress =
   /^((10|127|192\.168|172\.(1[6-9]|2\d|3[01]))\..*|\[(::1|f[cd][0-9a-f]{2}:.*|fe[89ab][0-9a-f]:.*)\])$/
 
+const isPrivate = (host: string): boolean =>
+  isIP(host.replace(/[[\]]/g, '')) === 0 ? privateName.test(host) : privateAddress.test(host)
+
 export function encryption(urls: string): Finding {
   const isOpen = urls.split(',').some((url) => {
     const { protocol, hostname } = new URL(url.trim())
-    return protocol === 'redis:' && !privateName.test(hostname) && !privateAddress.test(hostname)
+    return protocol === 'redis:' && !isPrivate(hostname)
   })
   if (isOpen) return warn('Redis TLS', 'redis:// across a network: use rediss://')
   return ok('Redis TLS', 'encrypted, or within a private network')

@@ -142,12 +142,12 @@ function show(list) {
   } else describe()
 }
 
-let geofences
+let hasGeofences = false
 async function step() {
-  if (!geofences) {
-    const { data } = await get('v1/geofences')
-    geofences = await Promise.all(data.map(({ id }) => get(`v1/geofences/${id}`)))
-    drawing.geofences = geofences
+  if (!hasGeofences) {
+    const { features } = await get('v1/geofences?format=geojson')
+    drawing.geofences = features.map(({ geometry, properties }) => ({ ...properties, geometry }))
+    hasGeofences = true
   }
   show(await get('v1/devices?limit=500'))
 }

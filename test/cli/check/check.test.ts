@@ -41,7 +41,7 @@ t.test('every problem of the configuration is a line of its own', async (t) => {
 t.test('settings that are valid and still unwise are found, with a real platform only', async (t) => {
   const https = { PUBLIC_URL: 'https://fleet.example.com/api' }
   const cases: [name: string, env: Record<string, string>, finding: RegExp][] = [
-    ['TRUST_PROXY', https, /^warn: unset/],
+    ['TRUST_PROXY', https, /^warn: no proxy trusted/],
     ['DEMO_TOKEN', { DEMO_TOKEN: 'Demo-of-the-whole-fleet' }, /^warn: easily guessed/],
     ['DEMO_TOKEN', { DEMO_TOKEN: 'k7Qz-short' }, /^warn: easily guessed/],
     ['DEMO_TOKEN', { DEMO_TOKEN: 'k7Qz-9fW2-xx04' }, /^ok/],

@@ -158,7 +158,17 @@ t.test('Redis without TLS is accepted on private addresses only', async (t) => {
   const near = ['127.0.0.1', '10.1.2.3', '192.168.1.2', '172.16.0.1', '172.31.9.9']
   const near6 = ['[::1]', '[fc00::1]', '[FD12:3456::1]', '[fe80::1]']
   for (const host of [...names, ...near, ...near6]) t.equal(verdict(host), 'ok', host)
-  const far = ['redis.example.com', '8.8.8.8', '172.15.0.1', '172.32.0.1', '[2001:db8::1]', '[fc::1]', '[::2]']
+  const far = [
+    'redis.example.com',
+    '10.example.com',
+    '192.168.example.com',
+    '8.8.8.8',
+    '172.15.0.1',
+    '172.32.0.1',
+    '[2001:db8::1]',
+    '[fc::1]',
+    '[::2]',
+  ]
   for (const host of far) t.equal(verdict(host), 'warn', host)
   t.equal(encryption('rediss://redis.example.com').verdict, 'ok')
 })
