@@ -5,7 +5,7 @@ import { copied } from '../lib/copied.js'
 import { monotonicClock } from '../lib/monotonic-clock.js'
 import { Account, type OnSkipped } from '../platform/account.js'
 import type { Platform, Requester } from '../platform/client.js'
-import { lasts, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
+import { isPermanent, PlatformForbidden, PlatformRefused, PlatformUnavailable } from '../platform/errors.js'
 import { read, type Scalar } from '../platform/shape.js'
 import { maxEmailLength, setupIn, wireUserData } from '../platform/wire.js'
 import { accountIdOf, foldedEmail, type Secret } from './credential.js'
@@ -54,7 +54,7 @@ export class AccountCache {
         const requester = { id: this.idOf(digest), ...sent }
         const known = await validate(platform, requester, clock())
         const who =
-          known === null ? await whoBySetup(platform, { ...requester, isKnown: true }, stale) : { email: known }
+          known === null ? await identityFromSetup(platform, { ...requester, isKnown: true }, stale) : { email: known }
         const id = this.idOf(who.email ?? digest)
         // The TTL counts from the request: the platform may refuse the hash while its response is on the way.
         options.ttl = Math.max(1, ttlMs - (now() - sentAt))
@@ -110,8 +110,8 @@ export class AccountCache {
 }
 
 /**
- * The e-mail that names the account. None: a text that is too long to keep with every key, and what would make several accounts one owner, as
- * U+FFFD for an unreadable character, stars that hide an e-mail, or a dash for none (platform.md 2).
+ * The e-mail that names the account. Null if it is too long to store with every key, or if several accounts could share it: it holds U+FFFD,
+ * an unreadable character, or no letter or digit, as stars that hide an e-mail or a dash for none (platform.md 2).
  */
 function emailIn({ email }: { email: Scalar }): string | null {
   if (typeof email !== 'string' || email.length > maxEmailLength) return null
@@ -123,12 +123,12 @@ function emailIn({ email }: { email: Scalar }): string | null {
  * The e-mail in an account's setup (platform.md 11.9); if that is unavailable, the last known one: without it, the account would be another
  * owner of keys. @param stale the account at its last validation. @throws PlatformRefused or PlatformUnavailable.
  */
-async function whoBySetup(platform: Platform, requester: Requester, stale: Account | undefined) {
+async function identityFromSetup(platform: Platform, requester: Requester, stale: Account | undefined) {
   const setup = platform.get('edit_setup_data', requester).then(setupIn)
   try {
     return { email: emailIn((await setup).item), setup }
   } catch (error) {
-    if (lasts(error)) return { email: stale?.email ?? null, setup }
+    if (isPermanent(error)) return { email: stale?.email ?? null, setup }
     if (stale && error instanceof PlatformUnavailable) return { email: stale.email }
     throw error
   }

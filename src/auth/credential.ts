@@ -75,7 +75,7 @@ function lowerOfPair(letter: string): string {
 export const accountIdOf = (realm: string, email: string): string => fingerprint('account', `${realm}:${email}`)
 
 /** The owner of API keys: the account's platform e-mail, which stays when the password, and with it the hash, changes. */
-export function ownerOf(email: string): string {
+export function keyOwnerOf(email: string): string {
   return fingerprint('owner', foldedEmail(email))
 }
 

@@ -11,7 +11,7 @@ import type { KnownCallers } from './known-callers.js'
 const soonMs = 30 * 24 * 60 * 60 * 1000
 
 /**
- * @param pace where the store is shared: the requests whose replies come in one packet would all go on in one turn.
+ * @param pace where the store is shared: see `Pace.turn`: the replies to many requests come in one packet.
  * @returns a hook that throws ApiError.
  */
 export function authentication(
@@ -30,7 +30,7 @@ export function authentication(
       else callers.add(caller.key?.digest ?? account.hashName, account.id)
     } finally {
       announceExpiry(reply, request.caller, clock())
-      if (pace) await pace.turn(callers.of(request.raw), resumedWeight)
+      if (pace) await pace.turn(callers.callerOf(request.raw), resumedWeight)
     }
   }
 }

@@ -31,13 +31,13 @@ export class KnownCallers {
     if (this.#accounts.get(digest) !== account) this.#accounts.set(digest, account)
   }
 
-  of(request: IncomingMessage): string {
+  callerOf(request: IncomingMessage): string {
     const credential = this.credentialOf(request)
     const account = 'secret' in credential ? this.#accounts.get(credential.secret.digest) : undefined
     return account ?? addressName(request.socket.remoteAddress)
   }
 
-  /** Parsed once for all requests of a connection that send the same: with its digest, that takes 2 µs of some 30. */
+  /** Parsed once for all requests of a connection that send the same: with its digest, that takes 2 µs. */
   credentialOf({ headers: { authorization }, socket }: IncomingMessage): Credential {
     const last = socket.lastCredential
     if (last && last.authorization === authorization) return last.credential

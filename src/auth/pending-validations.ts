@@ -7,7 +7,7 @@ export class PendingValidations {
   /** name → digest → requests waiting for its validation. */
   readonly #byName = new Map<string, Map<string, number>>()
 
-  /** Validations in flight under a name, without that of this hash, which its requests share; at least a quarter of all waiting requests. */
+  /** Validations in flight under a name, without that of this hash, which its requests share; at least a quarter of the waiting requests. */
   count(name: string, digest: string): number {
     const digests = this.#byName.get(name) ?? new Map<string, number>()
     const requests = [...digests.values()].reduce((sum, waiting) => sum + waiting, 0)

@@ -3,7 +3,7 @@ import { BoundedMap } from '../lib/bounded-map.js'
 import { inTurns } from '../lib/in-turns.js'
 import type { Row } from '../lib/json-rows/index.js'
 import type { Query } from '../platform/actions.js'
-import { changed, checkedRows, checkGroups } from '../platform/changed.js'
+import { changedError, checkedRows, checkGroups } from '../platform/changed.js'
 import { mayBeTruncated, pageOf } from '../platform/pages.js'
 import { isObject } from '../platform/shape.js'
 import { wireDevice } from '../platform/wire.js'
@@ -38,7 +38,8 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
   if (id === undefined) await readOthers(job, context, fleet, first)
   const ignoresId = id !== undefined && fleet.size > (fleet.has(id) ? 1 : 0)
   const result = { ...fleet.columns(), ignoresId }
-  if (result.ids.length === 0 && result.skippedRows > 0) throw changed('get_devices', 'id in any row', first.sample())
+  if (result.ids.length === 0 && result.skippedRows > 0)
+    throw changedError('get_devices', 'id in any row', first.sample())
   const { ids, rows, groupOf, flags, drivers, updated } = result
   const arrays = [ids, rows.spans, ...rows.blocks, groupOf, flags, drivers, updated]
   return { result, transfer: arrays.map(({ buffer }) => buffer as ArrayBuffer) }
@@ -47,7 +48,7 @@ export async function readDeviceList(job: Job<'get_devices'>, context: JobContex
 /** Reads all pages but the first. */
 async function readOthers(job: Job<'get_devices'>, context: JobContext, fleet: FleetBuilder, first: ReadPage) {
   if (isLast(first, 1, 1) || isWhole(job, first)) return
-  // Devices, not items: one in two groups is two of them. Too small a page repeats devices, too large a one would lose some.
+  // Devices, not items: one in two groups is two items. Too small a page repeats devices, too large a one would lose some.
   let full = first.added || 1
   // A platform that numbers its pages may count groups in them: each has the same size without a limit.
   let limit = first.lastPage ? undefined : full
@@ -56,7 +57,7 @@ async function readOthers(job: Job<'get_devices'>, context: JobContext, fleet: F
   const maxBad = Math.max(1, first.items - first.devices)
   for (let page = 2; page <= maxPages; page += 1) {
     const next = await readPage(job, context, fleet, { page, limit })
-    if (next.items > maxBad && next.devices === 0) throw changed('get_devices', 'id in any row', next.sample())
+    if (next.items > maxBad && next.devices === 0) throw changedError('get_devices', 'id in any row', next.sample())
     empty = next.items > 0 ? 0 : empty + 1
     const isEnd = isLast(next, page, full) || empty === maxEmptyPages
     if (isEnd && !isPaged && next.added === 0) wholeLists.set(nameOf(job), { items: first.items, at: job.params.now })

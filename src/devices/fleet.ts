@@ -90,7 +90,7 @@ export class Fleet implements Sliceable<Device> {
     return this.bytesOf(Math.min(this.length, maxDecoded) / 2)
   }
 
-  /** Estimated memory of so many decoded devices, whole bytes. */
+  /** Estimated memory of `devices` decoded devices, whole bytes. */
   bytesOf(devices: number): number {
     const rowBytes = arenaBytes(this.#columns.rows) / Math.max(1, this.length)
     return Math.ceil(devices * Math.max(decodedBytes, decodedFactor * rowBytes))

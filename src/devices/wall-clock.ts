@@ -1,7 +1,7 @@
 /** Detects and corrects the Unix times of installations that write their wall clock as Unix time: their rows lie in the future. */
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
-import { lasts } from '../platform/errors.js'
+import { isPermanent } from '../platform/errors.js'
 import type { Scalar } from '../platform/shape.js'
 import type { WireSetup } from '../platform/wire.js'
 import type { FleetColumns } from '../platform/worker-messages.js'
@@ -20,7 +20,7 @@ export function correctTimes(row: UnixTimes, zone: Zone, now: number): void {
   }
 }
 
-/** The instant of a wall clock time. Of the two that the end of summer gives it, the later one if both are recent. */
+/** The instant of a wall clock time. When daylight saving time ends, it has two: the later one if both are recent. */
 function instantOf(wall: number, zone: Zone, now: number): number {
   const first = fromWallClock(wall, zone)
   if (first < now - 2 * hour || first > now) return first
@@ -49,7 +49,7 @@ export function minutesAhead(row: UnixTimes, isConnected: boolean, now: number):
  */
 export function isWallClock(ahead: FleetColumns['ahead'], now: number, zone: Zone, minRows = 1): boolean | undefined {
   const offset = offsetMinutesAt(now, zone)
-  // They are the same then, perhaps until summer.
+  // Both clocks agree now, perhaps until daylight saving time begins.
   if (Math.abs(offset) <= toleranceMinutes) return undefined
   let [explained, inTime] = [0, 0]
   for (const [minutes, rows] of ahead) {
@@ -89,10 +89,10 @@ export class CorrectedLists {
     const { known, setup } = await this.#knownClock(account)
     const columns = await account.devices(id, now, setup).catch((error: unknown) => {
       // An unknown or foreign id may cause such an error: no response to one was recorded (platform.md 0.3). The list decides.
-      throw lasts(error) ? new OnlyInList() : error
+      throw isPermanent(error) ? new OnlyInList() : error
     })
     if (columns.ignoresId) this.#ignoredIdAt.set(account.id, now)
-    if (columns.ignoresId || (await this.#isNews(account, columns, known))) throw new OnlyInList()
+    if (columns.ignoresId || (await this.#contradictsList(account, columns, known))) throw new OnlyInList()
     return { columns, zone: setup && toZone(setup) }
   }
 
@@ -108,8 +108,12 @@ export class CorrectedLists {
   }
 
   /** Whether a device contradicts the last list, so that a new list decides: one device cannot outvote it. Clocks may have been set since. */
-  async #isNews(account: Account, { ahead, now }: FleetColumns, known: WireSetup | null | undefined): Promise<boolean> {
-    const isNews = known ? isWallClock(ahead, now, toZone(known)) === false : hasNews(ahead)
+  async #contradictsList(
+    account: Account,
+    { ahead, now }: FleetColumns,
+    known: WireSetup | null | undefined,
+  ): Promise<boolean> {
+    const isNews = known ? isWallClock(ahead, now, toZone(known)) === false : hasFutureTimes(ahead)
     if (!isNews || isWithin(listedForMs, this.#listedAt.get(account.id), now)) return false
     return (await account.knownSetup()) !== undefined
   }
@@ -121,7 +125,7 @@ export class CorrectedLists {
 
   /** Undefined without evidence. */
   async #clockOf(account: Account, ahead: FleetColumns['ahead'], now: number, known: WireSetup | null | undefined) {
-    const isNews = hasNews(ahead)
+    const isNews = hasFutureTimes(ahead)
     const setup = known ?? (isNews ? await account.knownSetup() : undefined)
     if (!setup) return isNews || ahead.length === 0 ? undefined : null
     const zone = toZone(setup)
@@ -136,4 +140,4 @@ export class CorrectedLists {
 const isWithin = (ms: number, then: number | undefined, now: number): boolean =>
   then !== undefined && Math.abs(now - then) < ms
 
-const hasNews = (ahead: FleetColumns['ahead']): boolean => ahead.some(([minutes]) => minutes > 0)
+const hasFutureTimes = (ahead: FleetColumns['ahead']): boolean => ahead.some(([minutes]) => minutes > 0)

@@ -18,7 +18,7 @@ function parsedOf({ rawPacket, bytesParsed }: ParserError): string {
   return before < 0 ? parsed : parsed.slice(before + 4)
 }
 
-function toApiError({ code }: ParserError, parsed: string): ApiError {
+function fromParserError({ code }: ParserError, parsed: string): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const [, target = ''] = parsed.split(' ', 2)
     const isTargetTooLong = /^\/|^https?:\/\//i.test(target) && target.length > maxTargetBytes
@@ -58,7 +58,7 @@ export function clientErrorResponder(options: HttpOptions, connections: Connecti
       // A request that was late must not be handled if it arrives after all.
       const close = isLate ? closeNow : linger
       const parsed = parsedOf(error)
-      void respond(toApiError(error, parsed), socket, close, parsed.startsWith('HEAD '))
+      void respond(fromParserError(error, parsed), socket, close, parsed.startsWith('HEAD '))
     },
     onConnect: (socket: Socket): void => void respond(new ApiError('method_not_allowed'), socket, closeNow),
   }

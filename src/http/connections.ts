@@ -11,10 +11,10 @@ import { addressName } from '../rate-limit/limiter.js'
 
 /** Pipelined requests of one connection, the one in progress included; one more closes it. */
 const maxWaiting = 64
-/** Requests that may wait on all connections, 40 MB if each has headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
+/** Requests that may wait on all connections: 40 MB with headers of 16 KiB. Connections that are cut may have as many, 1.5 kB each. */
 const maxWaitingInTotal = 1_000
 
-/** When no connection is left: the share of all that one account may keep, and how many of its other requests are refused at once. */
+/** At the connection limit: the part of all connections that one account may keep, and how many of its requests above that get a 503 at once. */
 const [maxShare, maxRefused] = [1 / 64, 16]
 
 /** The time that a client may go on sending after its response. */
@@ -28,7 +28,7 @@ export interface Connection {
   /** Responses that are not written yet, oldest first; only the first one is in progress. */
   readonly pending: ServerResponse[]
   /** The reply to the request in progress. */
-  reply?: { reply: FastifyReply; since: number } | undefined
+  current?: { reply: FastifyReply; since: number } | undefined
   /** The last request, if it had its response before it had arrived completely. */
   unfinished?: IncomingMessage | undefined
   /** `socket.bytesRead` at the end of the last response; -1 before the first one. */
@@ -38,7 +38,7 @@ export interface Connection {
 }
 
 /** Whose share of places and memory a request takes. Many callers share the demo account, so there each address has its own. */
-export const ownerOf = ({ account, accountId, caller, ip }: FastifyRequest): string =>
+export const shareKeyOf = ({ account, accountId, caller, ip }: FastifyRequest): string =>
   (caller?.credential === 'demo' ? undefined : (account?.id ?? accountId)) ?? addressName(ip)
 
 /** Whether no complete request waits for its response. An incomplete one is not waited for: its body may never arrive. */
@@ -48,7 +48,7 @@ export const isIdle = ({ socket, pending: [first] }: Connection): boolean =>
 /** Whether the client has yet to read what is written. */
 export const isUnread = (socket: Socket): boolean => socket.writableLength > 0
 
-const sinceOf = ({ reply }: Connection): number => reply?.since ?? Number.POSITIVE_INFINITY
+const sinceOf = ({ current: reply }: Connection): number => reply?.since ?? Number.POSITIVE_INFINITY
 
 /** Closes the connection of a client that is still sending. Unread bytes would reset it, and the response be lost (RFC 9112 9.6). */
 export function linger(socket: Socket): void {
@@ -57,7 +57,7 @@ export function linger(socket: Socket): void {
 }
 
 /** The reply to the request in progress, unless it has a response or an error already. */
-export function unanswered({ reply: current }: Connection): Connection['reply'] {
+export function pendingReply({ current }: Connection): Connection['current'] {
   return current?.reply.isSending || current?.reply.request.errorCode ? undefined : current
 }
 
@@ -106,7 +106,7 @@ export class Connections {
   }
 
   /** The connection whose response in progress is this one; undefined after the client is gone. */
-  of(response: ServerResponse): Connection | undefined {
+  connectionOf(response: ServerResponse): Connection | undefined {
     const connection = this.#bySocket.get(response.req.socket)
     return connection?.pending[0] === response ? connection : undefined
   }
@@ -116,7 +116,7 @@ export class Connections {
     const start = (connection: Connection, response: ServerResponse): void => {
       response.once('close', () => {
         // Node detaches the socket from a response that was sent. An unsent one emits no `finish`, so Fastify runs no hook for it.
-        if (response.socket !== null && connection.reply) this.#onAborted(connection.reply.reply)
+        if (response.socket !== null && connection.current) this.#onAborted(connection.current.reply)
         connection.unfinished = response.req.complete ? undefined : response.req
         finish(connection)
       })
@@ -156,8 +156,8 @@ export class Connections {
     const connection = this.#bySocket.get(socket)
     if (!connection) return
     while (!isIdle(connection)) await once(connection.pending[0]!, 'close')
-    // The caller responds to what is left of it, a request that is incomplete.
-    connection.reply = undefined
+    // The caller responds to the incomplete request.
+    connection.current = undefined
     if (connection.unfinished?.complete === false) socket.destroy()
   }
 
@@ -182,9 +182,9 @@ export class Connections {
   #largestCrowd(): FastifyReply[] {
     const crowds = new Map<string, FastifyReply[]>()
     for (const connection of this.#open) {
-      const reply = unanswered(connection)?.reply
+      const reply = pendingReply(connection)?.reply
       if (!reply) continue
-      const owner = ownerOf(reply.request)
+      const owner = shareKeyOf(reply.request)
       const crowd = crowds.get(owner)
       if (crowd) crowd.push(reply)
       else crowds.set(owner, [reply])
@@ -234,7 +234,7 @@ export class Connections {
     const { socket, pending } = connection
     connection.unread?.reservation.release()
     connection.unread = undefined
-    connection.reply = undefined
+    connection.current = undefined
     if (!socket.writable) this.#drop(pending.splice(1))
     pending.shift()
     if (pending.length > 0) this.#waiting -= 1

@@ -1,7 +1,7 @@
 /** Ends what takes too long: responses in progress, responses that a client does not read, and connections while the app closes. */
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ByteBudget } from '../lib/byte-budget.js'
-import { type Connection, type Connections, isIdle, isUnread, refuse, unanswered } from './connections.js'
+import { type Connection, type Connections, isIdle, isUnread, pendingReply, refuse } from './connections.js'
 import { maxBacklog } from './server-limits.js'
 import type { App } from './types.js'
 
@@ -24,8 +24,8 @@ const unreadSince = ({ unread }: Connection): number => unread?.since ?? Number.
  */
 export function installDeadlines(app: App, connections: Connections, budget: ByteBudget, ticks: () => number): void {
   app.addHook('onRequest', (_request, reply, next) => {
-    const connection = connections.of(reply.raw)
-    if (connection) connection.reply = { reply, since: ticks() }
+    const connection = connections.connectionOf(reply.raw)
+    if (connection) connection.current = { reply, since: ticks() }
     next()
   })
   let closingSince = Number.POSITIVE_INFINITY
@@ -37,7 +37,7 @@ export function installDeadlines(app: App, connections: Connections, budget: Byt
     if (closingMs >= 0) connections.closeIdle()
     const latest = closingMs > closingDeadlineMs ? now : now - deadlineMs
     for (const connection of connections.open) {
-      const waiting = unanswered(connection)
+      const waiting = pendingReply(connection)
       // With this header, its response is being compressed.
       if (waiting && waiting.since <= latest && !waiting.reply.hasHeader('content-encoding'))
         refuse(waiting.reply, 'The response took too long.')

@@ -9,7 +9,7 @@ export const paced =
   ({ pace, callers }: Pick<HttpOptions, 'pace' | 'callers'>, handle: RequestListener): RequestListener =>
   (request, response) =>
     pace.enter(
-      () => callers.of(request),
+      () => callers.callerOf(request),
       (waitedMs) => {
         if (waitedMs > 0) request.waitedMs = waitedMs
         handle(request, response)
@@ -48,7 +48,7 @@ export function sendTogether(app: App): void {
 
 /**
  * Writes head and body of a short response as the one text that they are. Node adds an empty chunk to it, and writes both as several
- * buffers, which costs a cached location 1 to 2 µs of some 30.
+ * buffers, which costs a cached location 1 to 2 µs.
  */
 export function writeAtOnce(socket: Socket): void {
   const writeAll = socket._writev!.bind(socket)

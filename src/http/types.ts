@@ -30,7 +30,7 @@ export interface HttpOptions {
   /** For the responses in flight. */
   budget: ByteBudget
   /** Whose turn a request is. */
-  callers: { of(request: IncomingMessage): string }
+  callers: { callerOf(request: IncomingMessage): string }
   trustProxy: false | string[] | ((address: string, hop: number) => boolean)
   /** Monotonic milliseconds. */
   ticks: () => number

@@ -1,4 +1,4 @@
-/** Validates queries and bodies by their schemas, and says in a sentence what a parameter or field must be. */
+/** Validates queries and bodies by their schemas, and describes in a sentence what a parameter or field must be. */
 import { parse } from 'node:querystring'
 import type { TObject } from 'typebox'
 import { Compile } from 'typebox/schema'
@@ -11,7 +11,7 @@ export function validatorOf({ httpPart, schema }: { httpPart?: string; schema: T
   if (httpPart !== 'querystring') return () => true
   return ({ text }: { text: string }) => {
     const result = readQuery(schema, parse(text, '&', '=', { maxKeys: 0 }))
-    return 'value' in result ? result : { error: invalid(result.param, result.expected) }
+    return 'value' in result ? result : { error: mustBe(result.param, result.expected) }
   }
 }
 
@@ -35,10 +35,10 @@ function invalidBody(schema: TObject, problem: Problem): ApiError {
   if (param === undefined || rule === undefined) {
     return new ApiError('invalid_request', { message: 'The body must be a JSON object.' })
   }
-  return invalid(param, missing === undefined ? expectation(rule) : 'is required')
+  return mustBe(param, missing === undefined ? expectation(rule) : 'is required')
 }
 
-const invalid = (param: string, expected: string): ApiError =>
+const mustBe = (param: string, expected: string): ApiError =>
   new ApiError('invalid_request', { param, message: `\`${param}\` ${expected}.` })
 
 /** Unlike in a query, a number above the maximum is invalid, a list is one of JSON, and a text may be empty. */

@@ -34,7 +34,7 @@ export interface Call {
  *   cool-down until one succeeds. An account that always fails harms only itself, and fails fast.
  * - *Shared*, one per action: opens after five consecutive failures of the action, of which each account counts for two at most. One
  *   account never opens it, whatever it does, and neither does it together with a second one. Probes of own circuits do not count:
- *   their failures are no news, and a few accounts that fail for days must not add up to an outage. An outage of one action, say of
+ *   their failures are expected, and a few accounts that fail for days must not add up to an outage. An outage of one action, say of
  *   histories, leaves the other actions alone.
  *
  * The first call after its cool-down makes a shared circuit half-open, until a probe succeeds. All accounts together send eight probes per
@@ -81,8 +81,8 @@ export class CircuitBreaker {
     return {
       record: (outcome) => {
         this.#recordOwn(call, own, outcome)
-        const isNoNews = own.isProbe && !shared.isProbe && outcome === 'failure'
-        if (!circuit.record(call, shared, isNoNews ? 'ignored' : outcome)) return
+        const isExpected = own.isProbe && !shared.isProbe && outcome === 'failure'
+        if (!circuit.record(call, shared, isExpected ? 'ignored' : outcome)) return
         for (const each of this.#shared.values()) each.close()
       },
     }

@@ -74,7 +74,7 @@ export class Pace {
   }
 
   /**
-   * Resolves in a turn that has room: for those that wait for one result or one packet, and would all go on in the same turn.
+   * Resolves in a turn of the event loop that has room: one result or one packet would resume all its requests in the same turn.
    * @param weight `resumedWeight`, or 1.
    */
   turn(caller: string, weight = 1): Promise<unknown> {

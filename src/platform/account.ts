@@ -1,13 +1,13 @@
 /** One account's view of the platform: its lists, and a method for each other kind of data. The hash stays in a private field. */
 import { hash as digest } from 'node:crypto'
 import type { Action, Query } from './actions.js'
+import type { CallBudget } from './call-budget.js'
 import { checkedPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
 import { eachDevice } from './each-device.js'
 import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
 import { lastSetup } from './last-setup.js'
 import type { Page } from './pages.js'
-import type { Reading } from './reading.js'
 import { isAccountAction } from './response.js'
 import { type Read, type RecordShape, read, type Tally } from './shape.js'
 import { type FetchPage, maxPageSize, readAll } from './window.js'
@@ -42,7 +42,7 @@ type Row<A extends ListAction> = Read<(typeof lists)[A]['shape']>
 type List = { shape: RecordShape; name: string; isUnpaged?: boolean; pageSize?: number }
 
 /** Identifies an account; `setup` is set if the validation has requested it. */
-type Who = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
+type Identity = Pick<Account, 'id' | 'email'> & { setup?: Promise<wire.WireSetup> | undefined }
 
 export class Account {
   /** Safe to log; the same for every credential of the account. Without an e-mail it follows from the hash, and changes with it. */
@@ -61,7 +61,7 @@ export class Account {
   readonly #orLastSetup: ReturnType<typeof lastSetup>
 
   /** @param stale the same account at its last validation. */
-  constructor(platform: Platform, hash: string, who: Who, onSkipped: OnSkipped, stale?: Account) {
+  constructor(platform: Platform, hash: string, who: Identity, onSkipped: OnSkipped, stale?: Account) {
     this.#platform = platform
     this.#requester = { id: who.id, hash, isKnown: true }
     this.#onSkipped = onSkipped
@@ -125,19 +125,19 @@ export class Account {
 
   /** All rows of a list. Equal requests in flight share one copy: the rows take more memory than the response. */
   list<A extends ListAction>(action: A): Promise<Row<A>[]> {
-    return this.#shared(action, 'all', () => this.#reading((reading) => this.#rows(action, {}, reading)))
+    return this.#shared(action, 'all', () => this.#withCallBudget((calls) => this.#rows(action, {}, calls)))
   }
 
   /** Begins a search for events that may send `calls` calls; its deadline starts now, and the caller closes it. */
-  openSearch(calls: number): Reading {
-    return this.#platform.openList(this.id, calls)
+  openCallBudget(calls: number): CallBudget {
+    return this.#platform.openCallBudget(this.id, calls)
   }
 
   /**
    * The pages of the events, newest first, as the platform orders them.
    * @param isFresh whether no page may be older than its request, as the page of a call in flight is.
    */
-  eventPages({ deviceId, type, from, to }: EventFilter, search: Reading, isFresh = false): FetchPage {
+  eventPages({ deviceId, type, from, to }: EventFilter, search: CallBudget, isFresh = false): FetchPage {
     const query = { device_id: deviceId, type, date_from: from, date_to: to }
     return this.#pages('get_events', query, search, isFresh)
   }
@@ -166,11 +166,11 @@ export class Account {
 
   /** The maintenance services of some devices, with their ids, from an action that older platforms have too; see `eachDevice`. */
   deviceServices(deviceIds: readonly number[]): Promise<wire.WireService[]> {
-    const ofDevice = async (device_id: number, reading: Reading): Promise<wire.WireService[]> => {
-      const rows = await this.#rows('get_services', { device_id }, reading)
+    const ofDevice = async (device_id: number, calls: CallBudget): Promise<wire.WireService[]> => {
+      const rows = await this.#rows('get_services', { device_id }, calls)
       return rows.map((row) => ({ ...row, device_id }))
     }
-    return this.#reading((reading) => eachDevice(deviceIds, (id) => ofDevice(id, reading)))
+    return this.#withCallBudget((calls) => eachDevice(deviceIds, (id) => ofDevice(id, calls)))
   }
 
   /** Sent once for each validation of the account: the setup is large. A missing permission or action is kept as well. */
@@ -190,15 +190,15 @@ export class Account {
     return call
   }
 
-  async #reading<T>(readList: (reading: Reading) => Promise<T>): Promise<T> {
-    const reading = this.#platform.openList(this.id)
-    return await readList(reading).finally(() => reading.close())
+  async #withCallBudget<T>(readList: (calls: CallBudget) => Promise<T>): Promise<T> {
+    const calls = this.#platform.openCallBudget(this.id)
+    return await readList(calls).finally(() => calls.close())
   }
 
   /** The rows of all pages. */
-  async #rows<A extends ListAction>(action: A, query: Query, reading: Reading): Promise<Row<A>[]> {
+  async #rows<A extends ListAction>(action: A, query: Query, calls: CallBudget): Promise<Row<A>[]> {
     const { pageSize = Number.POSITIVE_INFINITY }: List = lists[action]
-    return this.#read(action, await readAll(this.#pages(action, query, reading), pageSize))
+    return this.#read(action, await readAll(this.#pages(action, query, calls), pageSize))
   }
 
   #read<A extends ListAction>(action: A, rows: unknown): Row<A>[] {
@@ -208,13 +208,13 @@ export class Account {
     return records
   }
 
-  #pages(action: ListAction, query: Query, reading: Reading, isFresh = false): FetchPage {
+  #pages(action: ListAction, query: Query, calls: CallBudget, isFresh = false): FetchPage {
     const { name, pageSize, isUnpaged }: List = lists[action]
     return (number, size) => {
       const page = isUnpaged && number === 1 ? undefined : number
       const sent = { ...query, limit: pageSize && size, page }
       const toPage = (body: unknown): Page => checkedPage(action, body, number, name)
-      return reading.send(action, (memory) => {
+      return calls.send(action, (memory) => {
         const send = () => this.#platform.get(action, this.#requester, sent, toPage, memory) as Promise<Page>
         return this.#shared(action, JSON.stringify(sent), send, isFresh)
       })

@@ -92,7 +92,7 @@ export class Addresses {
         onLookup(address === null ? 'none' : 'found')
       },
       () => {
-        // The account's lookups rest for what is left of the minute.
+        // Stops the account's lookups until the minute ends.
         if (!isQueued) usedBy.set(account, Number.POSITIVE_INFINITY)
         onLookup('failed')
       },

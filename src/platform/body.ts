@@ -20,7 +20,7 @@ const heapPerComma = 24
 /** Values in one document. Reading more of them, however short, would hold the event loop for seconds. */
 const maxValues = 2_000_000
 
-/** Estimated heap of so many bytes of a document, its records and lists, and its other values. */
+/** Estimated heap of a document: of its bytes, its records and lists, and its other values. */
 export const heapOf = (bytes: number, openings: number, commas = 0): number =>
   heapFactor * bytes + heapPerOpening * openings + heapPerComma * commas
 
@@ -36,7 +36,7 @@ export function unpacked(body: Readable, encoding: unknown): Readable {
   return gunzip
 }
 
-/** The text of a whole body; undefined beyond so many bytes. */
+/** The text of a whole body; undefined beyond `maxBytes`. */
 export async function textIn(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let received = 0
@@ -96,7 +96,7 @@ function valuesIn(chunk: Uint8Array): { openings: number; commas: number } {
   return { openings, commas }
 }
 
-/** @throws PlatformUnavailable `overload` where the reservation has no room for so many more bytes. */
+/** @throws PlatformUnavailable `overload` where the reservation has no room for `bytes` more. */
 export function reserve(action: Action, reservation: Reservation, bytes: number): void {
   if (!reservation.grow(bytes)) throw failure(action, 'overload', 'no memory for the response')
 }

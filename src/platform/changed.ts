@@ -16,7 +16,7 @@ export function fieldsOf(raw: unknown): string {
 }
 
 /** @param missing the field that was expected. @param found where it was expected, as the platform sent it. */
-export const changed = (action: Action, missing: string, found?: unknown): PlatformError =>
+export const changedError = (action: Action, missing: string, found?: unknown): PlatformError =>
   failure(action, 'wrong_shape', `no ${missing}${found === undefined ? '' : `; ${fieldsOf(found)}`}`)
 
 /** Content in place of a list: a record (the list may have a new name), a positive number, or text that is not a list. */
@@ -45,7 +45,7 @@ function rowsBefore({ currentPage, perPage }: Page, number: number): number {
 export function checkedRows(action: Action, page: Page, number: number): unknown[] {
   const rows = itemsOf(page.rows)
   const isEmpty = page.total === undefined ? !isUnreadList(page.rows) : page.total <= rowsBefore(page, number)
-  if (rows.length === 0 && !isEmpty) throw changed(action, 'rows', page.rows)
+  if (rows.length === 0 && !isEmpty) throw changedError(action, 'rows', page.rows)
   return rows
 }
 
@@ -55,7 +55,7 @@ export function checkedPage(action: Action, body: unknown, number: number, name?
   const rows = checkedRows(action, page, number)
   if (rows.length > 0 && !rows.some(hasId) && (number === 1 || rows.length > 1)) {
     // A single row at the end of a list may be one bad row, which is skipped.
-    throw changed(action, 'id in any row', rows[0])
+    throw changedError(action, 'id in any row', rows[0])
   }
   return { ...page, rows }
 }
@@ -64,9 +64,9 @@ export function checkedPage(action: Action, body: unknown, number: number, name?
 export function checkGroups(action: Action, raw: unknown): void {
   const groups = itemsOf(raw)
   if (groups.length === 0) {
-    if (isUnreadList(raw)) throw changed(action, 'groups', raw)
+    if (isUnreadList(raw)) throw changedError(action, 'groups', raw)
   } else if (!groups.some((group) => isObject(group) && 'items' in group && !isUnread(group.items))) {
-    throw changed(action, 'items in any group', groups[0] ?? raw)
+    throw changedError(action, 'items in any group', groups[0] ?? raw)
   }
 }
 
@@ -88,17 +88,17 @@ export function checkedHistory(
   checkGroups(action, sent)
   const { items: groups } = history
   if (groups.length > 0 && !groups.some(({ status }) => groupStatus.test(String(status))))
-    throw changed(action, 'status in any group', itemsOf(sent)[0])
+    throw changedError(action, 'status in any group', itemsOf(sent)[0])
   const points = groups.flatMap(({ items }) => items)
   if (points.length === 0 && itemsOf(sent).some((group) => isObject(group) && itemsOf(group.items).length > 0))
-    throw changed(action, 'record in any point')
+    throw changedError(action, 'record in any point')
   // Events may have no place.
   const placed = groups.flatMap(({ status, items }) => (String(status) === '5' ? [] : items))
   const lacks = (...names: (keyof (typeof points)[number])[]): boolean =>
     placed.length > 0 && placed.every((point) => names.every((name) => point[name] === undefined))
   if (lacks('latitude', 'lat') || lacks('longitude', 'lng'))
-    throw changed(action, 'latitude or longitude in any point', point())
+    throw changedError(action, 'latitude or longitude in any point', point())
   if (points.length > 0 && !points.some(({ raw_time, time }) => isTime(raw_time) || isTime(time)))
-    throw changed(action, 'raw_time or time in any point', point())
+    throw changedError(action, 'raw_time or time in any point', point())
   return history
 }

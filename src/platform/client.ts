@@ -7,9 +7,9 @@ import type { Action, Query } from './actions.js'
 import type { Addresses } from './addresses.js'
 import { readDocument } from './body.js'
 import { Bulkhead, maxInFlight } from './bulkhead.js'
+import { type CallBudget, openCallBudget } from './call-budget.js'
 import { type CallOutcome, failure, meanings, PlatformError, PlatformUnavailable } from './errors.js'
 import { HttpClient } from './http-client.js'
-import { openReading, type Reading } from './reading.js'
 import type { WorkerClient } from './worker-client.js'
 import type { JobAction, JobParams, JobResults } from './worker-messages.js'
 
@@ -108,9 +108,9 @@ export class Platform {
   }
 
   /** Begins a list of an account; its deadline starts now. @param account its id. @param calls how many it may send. */
-  openList(account: string, calls = Number.POSITIVE_INFINITY): Reading {
+  openCallBudget(account: string, calls = Number.POSITIVE_INFINITY): CallBudget {
     const deadline = this.now() + maxListMs
-    return openReading(this.#options.budget.open(account), () => this.now() > deadline, calls)
+    return openCallBudget(this.#options.budget.open(account), () => this.now() > deadline, calls)
   }
 
   /** Has the worker request a device list or a history and read the response. Throws as `get`. */
@@ -120,7 +120,7 @@ export class Platform {
     return this.#call(action, requester, (signal) => worker.run<A>({ action, url, hash, owner, params }, signal))
   }
 
-  /** To be awaited after a call that many requests may share: all of them would go on in the same turn of the event loop. */
+  /** To be awaited after a call that many requests may share; see `Pace.turn`. */
   async turn(account: string): Promise<void> {
     await this.#options.pace?.turn(account)
   }

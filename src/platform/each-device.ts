@@ -1,5 +1,5 @@
 /** Calls of an action that the platform has for single devices only. */
-import { lasts, type PlatformError } from './errors.js'
+import { isPermanent, type PlatformError } from './errors.js'
 import { maxConcurrent } from './window.js'
 
 /** After this many devices without data, and none with, the platform is taken to refuse the action itself. */
@@ -11,7 +11,7 @@ const maxRefused = 20
  */
 export async function eachDevice<T>(ids: readonly number[], call: (id: number) => Promise<T[]>): Promise<T[]> {
   const orRefused = (error: unknown): PlatformError => {
-    if (lasts(error) && error.reason !== 'wrong_shape') return error
+    if (isPermanent(error) && error.reason !== 'wrong_shape') return error
     throw error
   }
   const lists: T[][] = []

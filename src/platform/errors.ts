@@ -86,11 +86,11 @@ export class PlatformUnavailable extends PlatformError {
 export const isMissingAction = (error: unknown): boolean =>
   error instanceof PlatformError && error.reason === 'missing_action'
 
-const lastingReasons = new Set<CallOutcome>(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
+const permanentReasons = new Set<CallOutcome>(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /** Whether the platform will most likely respond the same to the same request. */
-export const lasts = (error: unknown): error is PlatformError =>
-  error instanceof PlatformError && lastingReasons.has(error.reason)
+export const isPermanent = (error: unknown): error is PlatformError =>
+  error instanceof PlatformError && permanentReasons.has(error.reason)
 
 /** Whether the gateway itself did not send a call, or gave it up: then a hash may be valid. */
 export const isLocal = (error: unknown): boolean =>

@@ -12,8 +12,8 @@ const recentForMs = 3_600_000
 export function lastSetup(now: () => number) {
   let last: { setup: WireSetup; at: number } | undefined
   /**
-   * The setup that is on its way; the last one while it is late, and where it fails with PlatformUnavailable other than `wrong_shape`: without it,
-   * values are null or in another unit. Waits for the first one as long as it takes.
+   * The pending setup; the last one if it is late, or fails with PlatformUnavailable other than `wrong_shape`: without a setup, values are null
+   * or in another unit. Waits for the first one as long as it takes.
    */
   return async (sent: Promise<WireSetup>): Promise<WireSetup> => {
     const known = last

@@ -61,7 +61,7 @@ const errorGuide: Record<ErrorCode, { when: string; remedy: string }> = {
   gateway_error: {
     when: 'The tracking platform is temporarily unavailable, the credential cannot be validated, or the service is overloaded.',
     remedy:
-      'Wait the number of seconds in `Retry-After` and retry, with a longer wait each time. The request itself is correct, unless the message asks for a `limit`.',
+      'Wait the number of seconds in `Retry-After` and retry, with a longer wait each time. The request itself is correct, unless the message says to send a `limit`.',
   },
 }
 

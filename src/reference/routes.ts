@@ -57,7 +57,7 @@ export async function gatherRoutes(app: App): Promise<void> {
   })
 }
 
-/** @param count makes a hook that counts requests on a budget of their address, so many times the usual one. */
+/** @param count makes a hook that counts requests on a budget of their address, `times` as large as the usual one. */
 export function reference(
   app: App,
   facts: Facts,

@@ -8,7 +8,7 @@ import { text } from './units.js'
 /** `MM-DD HH:MM`, or a rule such as the last Sunday of March; on the account's standard clock. */
 type Edge = string | { month: number; position: number; weekday: number; time: string }
 
-/** The period in which one hour is added, or the name of an IANA zone with the same standard time. */
+/** The summer in which one hour is added, or the name of an IANA zone with the same standard time. */
 export type DaylightSaving = { summer?: { from: Edge; to: Edge }; name?: string }
 
 /** `MM-DD HH:MM` of the same text with or without a year and seconds; midnight without a time. */

@@ -130,8 +130,8 @@ export function toEvent(
 }
 
 /** What the order of events is made of. */
-export type Place = Pick<Event, 'id' | 'timestamp'>
+export type SortKey = Pick<Event, 'id' | 'timestamp'>
 
 /** Sort order: newest first, within a second the higher id first, events without a time last. */
-export const newestFirst = (a: Place, b: Place): number =>
+export const newestFirst = (a: SortKey, b: SortKey): number =>
   a.timestamp === b.timestamp ? b.id - a.id : (a.timestamp ?? '') < (b.timestamp ?? '') ? 1 : -1

@@ -34,7 +34,7 @@ export interface HistoryContext extends Omit<HistoryRequest, 'format'> {
   units?: Partial<WireSetup['item']> | undefined
 }
 
-export type Reading = ReturnType<typeof readingOf>
+export type HistoryReading = ReturnType<typeof readingOf>
 
 /** How to read the values of one history. Its units are in its list of sensors and its totals, else those of the account. */
 export function readingOf(wire: WireHistory, { from, to, zone, units }: HistoryContext) {
@@ -53,7 +53,8 @@ export function readingOf(wire: WireHistory, { from, to, zone, units }: HistoryC
 }
 
 /** Unix seconds of a time on the account's clock. */
-export const instantOf = (time: string, { zone }: Reading): number => fromWallClock(asIfUtc(time) * 1000, zone) / 1000
+export const instantOf = (time: string, { zone }: HistoryReading): number =>
+  fromWallClock(asIfUtc(time) * 1000, zone) / 1000
 
 /** A time on the account's clock, and the same in Unix seconds. */
 interface Moment {
@@ -61,7 +62,7 @@ interface Moment {
   timestamp: number
 }
 
-function positionOf(point: WirePoint, reading: Reading): (Position & Moment) | undefined {
+function positionOf(point: WirePoint, reading: HistoryReading): (Position & Moment) | undefined {
   const place = coordinates(point.latitude, point.longitude) ?? coordinates(point.lat, point.lng)
   const time = place && (displayTime(point.raw_time, reading.near) ?? displayTime(point.time, reading.near))
   if (!place || time === undefined) return undefined
@@ -94,7 +95,7 @@ export const secondsOf = ({ time, time_seconds }: WireHistoryGroup): number | un
   durationSeconds(time) ?? number(time_seconds)
 
 /** The groups of a history, each with its points in time order. */
-export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): Steps<Leg[]> {
+export function* legsOf(groups: readonly WireHistoryGroup[], reading: HistoryReading): Steps<Leg[]> {
   // Groups of events overlap all others, so the two are put in order separately.
   const [events, travels] = [orderIn(reading), orderIn(reading)]
   const legs: Leg[] = []
@@ -120,7 +121,7 @@ export function* legsOf(groups: readonly WireHistoryGroup[], reading: Reading): 
 }
 
 /** The instant at which a group ends that starts at `start`; undefined unless its duration and the time of its end agree. */
-function endOf(group: WireHistoryGroup, start: number, { near, zone }: Reading): number | undefined {
+function endOf(group: WireHistoryGroup, start: number, { near, zone }: HistoryReading): number | undefined {
   const [left, seconds] = [displayTime(group.left, near), secondsOf(group)]
   if (left === undefined || seconds === undefined) return undefined
   const end = start + seconds
@@ -129,7 +130,7 @@ function endOf(group: WireHistoryGroup, start: number, { near, zone }: Reading):
 }
 
 /** The start of a group: in the second of two hours if only then it ends when it is said to. */
-function startOf(group: WireHistoryGroup, time: string, reading: Reading): Moment {
+function startOf(group: WireHistoryGroup, time: string, reading: HistoryReading): Moment {
   const first = instantOf(time, reading)
   const second = first + repeatsAfter(first * 1000, reading.zone) / 1000
   const isSecond = endOf(group, first, reading) === undefined && endOf(group, second, reading) !== undefined
@@ -141,10 +142,10 @@ const maxRepeatS = 60 * maxRepeatMinutes
 const toleranceS = 60
 
 /**
- * Corrects times in the order of the platform. The end of summer repeats an hour, and a time on the clock does not show which one
+ * Corrects times in the order of the platform. The end of daylight saving time repeats an hour, and a time on the clock does not show which one
  * it is in. It is in the second if it falls behind its predecessor, or is then nearer to the end of the group before.
  */
-function orderIn({ zone }: Reading) {
+function orderIn({ zone }: HistoryReading) {
   let [last, end] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
   return {
     correct<T extends Moment>(moment: T): T {
@@ -168,7 +169,7 @@ function orderIn({ zone }: Reading) {
 }
 
 /** The instant of a time that is not before another one. */
-export function instantAfter(time: string, start: number, reading: Reading): number {
+export function instantAfter(time: string, start: number, reading: HistoryReading): number {
   const instant = instantOf(time, reading)
   return instant < start ? instant + repeatsAfter(instant * 1000, reading.zone) / 1000 : instant
 }

@@ -1,7 +1,7 @@
 /** Trips, stops and events of a history: their schemas and their translation from the platform's groups. */
 import { type Static, Type } from 'typebox'
 import { displayTime } from './display-time.js'
-import { instantAfter, type Leg, maxSpeed, type Reading, secondsOf } from './position.js'
+import { type HistoryReading, instantAfter, type Leg, maxSpeed, secondsOf } from './position.js'
 import { field, LatLngOrNull, Part, WallClock } from './schema.js'
 import { rounded, text, toKm, toKmh } from './units.js'
 import { wallClock } from './zone.js'
@@ -46,7 +46,7 @@ const placeOf = (point: Leg['points'][number] | undefined) => ({
 })
 
 /** Start, end and duration. Platform 2.x sends the duration as text only, and no end. */
-function spanOf(leg: Leg, reading: Reading) {
+function spanOf(leg: Leg, reading: HistoryReading) {
   const { group, points, start } = leg
   if (start === undefined) return undefined
   const { time: from, timestamp } = start
@@ -60,7 +60,7 @@ function spanOf(leg: Leg, reading: Reading) {
 }
 
 /** The trip of a drive group; undefined without a start. */
-export function toTrip(leg: Leg, reading: Reading): Trip | undefined {
+export function toTrip(leg: Leg, reading: HistoryReading): Trip | undefined {
   const { group, points } = leg
   const span = spanOf(leg, reading)
   if (!span) return undefined
@@ -77,7 +77,7 @@ export function toTrip(leg: Leg, reading: Reading): Trip | undefined {
 }
 
 /** The stop of a stop group; undefined without a start. */
-export function toStop(leg: Leg, reading: Reading): Stop | undefined {
+export function toStop(leg: Leg, reading: HistoryReading): Stop | undefined {
   const span = spanOf(leg, reading)
   const address = leg.points.find(({ position }) => position.address !== null)?.position.address ?? null
   return span && { ...span, ...placeOf(leg.points[0]), address }

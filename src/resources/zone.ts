@@ -65,7 +65,7 @@ export function utcOffset(ms: number, setup: WireSetup | undefined): string | un
   return zone && FixedOffsetZone.instance(offsetMinutesAt(ms, zone)).formatOffset(ms, 'short')
 }
 
-/** Unix milliseconds of a wall clock read as if it were UTC; the first of two when the end of summer repeats it. */
+/** Unix milliseconds of a wall clock read as if it were UTC; the first of two when the end of daylight saving time repeats it. */
 export function fromWallClock(ms: number, zone: Zone): number {
   const standard = ms - zone.offsetMinutes * 60_000
   if (!zone.summer && zone.name === undefined) return standard
@@ -76,7 +76,7 @@ export function fromWallClock(ms: number, zone: Zone): number {
   return withOffsetAt(other) === other ? other : first
 }
 
-/** Milliseconds after which the clock shows the same once more, because summer ends in between; 0 if it does not. */
+/** Milliseconds after which the clock shows the same once more, because daylight saving time ends in between; 0 if it does not. */
 export const repeatsAfter = (ms: number, zone: Zone): number =>
   [1_800_000, 3_600_000, 7_200_000].find((later) => clockAt(ms + later, zone) === clockAt(ms, zone)) ?? 0
 
@@ -131,7 +131,7 @@ const minuteMs = 60_000
 export const maxRepeatMinutes = 120
 
 /**
- * An instant on the account's clock, as the edge of a range. The end of summer repeats an hour, and a time on the clock does not show
+ * An instant on the account's clock, as the edge of a range. The end of daylight saving time repeats an hour, and a time on the clock does not show
  * which one it is in: the range holds both rather than lose one. Clocks change at whole minutes.
  */
 function edgeClock(ms: number, edge: 'from' | 'to', zone: Zone): string | undefined {

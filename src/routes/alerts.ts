@@ -15,7 +15,7 @@ export function alerts(app: App, { deviceCache, translate }: Needs): void {
     response: { 200: ListOf(Alert) },
   }
   app.get('/alerts', { schema: listAlertsSchema }, async (request, reply) => {
-    // One after the other: rows that wait for the devices would be memory that nothing counts.
+    // One after the other: rows that wait for the devices would not be in the memory budget.
     const devices = await deviceCache.fetch(request.account)
     const rows = translate('get_alerts', await request.account.list('get_alerts'), identified)
     const fleet = { ids: devices.ids, name: namesIn(devices) }

@@ -14,7 +14,7 @@ export function drivers(app: App, { deviceCache, translate }: Needs): void {
     response: { 200: ListOf(Driver) },
   }
   app.get('/drivers', { schema: listDriversSchema }, async (request, reply) => {
-    // One after the other: rows that wait for the devices would be memory that nothing counts.
+    // One after the other: rows that wait for the devices would not be in the memory budget.
     const fleet = await deviceCache.fetch(request.account)
     const rows = translate('get_user_drivers', await request.account.list('get_user_drivers'), identified)
     const devices = { name: namesIn(fleet), withDriver: (driver: number) => fleet.withDriver(driver) }

@@ -1,6 +1,6 @@
 /** Reads the events that pass all filters of a request, in a limited number of platform calls. */
 import type { Account, EventFilter } from '../platform/account.js'
-import type { Reading } from '../platform/reading.js'
+import type { CallBudget } from '../platform/call-budget.js'
 import { itemsOf, read } from '../platform/shape.js'
 import { type FetchPage, maxPageSize, readAll, TooManyCalls, type Window, windowOf } from '../platform/window.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
@@ -43,13 +43,13 @@ export class EventReader {
   readonly #search: EventSearch
   /** The words of the type to send to the platform; empty without a type, or if they take too many calls. */
   readonly #words: readonly string[]
-  readonly #uses: Reading
+  readonly #uses: CallBudget
 
   constructor(account: Account, search: EventSearch) {
     this.#account = account
     this.#search = search
     this.#words = this.#wordsFor(search.calls)
-    this.#uses = account.openSearch(search.calls)
+    this.#uses = account.openCallBudget(search.calls)
   }
 
   close(): void {

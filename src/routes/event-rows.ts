@@ -1,7 +1,7 @@
 /** Rows of the platform's lists of events: their order, and several lists as one. */
 import { read } from '../platform/shape.js'
 import { type WireEvent, wireEvent } from '../platform/wire.js'
-import { type Event, newestFirst, type Place, toEvent } from '../resources/event.js'
+import { type Event, newestFirst, type SortKey, toEvent } from '../resources/event.js'
 import { id } from '../resources/units.js'
 
 /** A row without an id is older than all others: no event comes of it. */
@@ -19,7 +19,7 @@ export const eventOf = (row: WireEvent | undefined): Event | undefined =>
   row && toEvent(row, () => undefined, undefined)
 
 /** Before any event, in `newestFirst`. */
-const start: Place = { id: Number.MAX_SAFE_INTEGER, timestamp: '9999-12-31 23:59:59' }
+const start: SortKey = { id: Number.MAX_SAFE_INTEGER, timestamp: '9999-12-31 23:59:59' }
 
 /**
  * The rows of several lists as one list, each in its own order, which the platform chooses: late events may be anywhere in it. Where a row comes

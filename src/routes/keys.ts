@@ -1,7 +1,7 @@
 /** `GET` and `DELETE /v1/keys`: lists and revokes API keys. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { accountIdOf, hashPrintOf, ownerOf, parseCredential, withoutCredentials } from '../auth/credential.js'
+import { accountIdOf, hashPrintOf, keyOwnerOf, parseCredential, withoutCredentials } from '../auth/credential.js'
 import { ApiError, toApiError } from '../errors.js'
 import type { App } from '../http/types.js'
 import type { Account } from '../platform/account.js'
@@ -59,11 +59,11 @@ export function keys(app: App, { keys, clock }: Needs): void {
 }
 
 /** Keys belong to the account whatever its current hash; an account without an e-mail is identified by its hash. */
-export const ownerOfKeys = (account: Account): string => ownerOf(account.email ?? account.id)
+export const ownerOfKeys = (account: Account): string => keyOwnerOf(account.email ?? account.id)
 
 /** The owner of the account's keys, and that of those it created while it had no e-mail: the first release read none from its settings. */
 const ownersOf = (account: Account): Set<string> =>
-  new Set([ownerOfKeys(account), ownerOf(accountIdOf('platform', account.hashName))])
+  new Set([ownerOfKeys(account), keyOwnerOf(accountIdOf('platform', account.hashName))])
 
 /** The account's active keys of all owners, newest first. */
 export async function activeKeys(keys: KeyStore, account: Account, now: number): Promise<KeyRecord[]> {

@@ -3,7 +3,7 @@ import type { Fleet, ServiceSource } from '../devices/fleet.js'
 import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
-import { changed } from '../platform/changed.js'
+import { changedError } from '../platform/changed.js'
 import { isMissingAction, PlatformForbidden } from '../platform/errors.js'
 import type { WireService, WireSetup } from '../platform/wire.js'
 import { writesDayFirst } from '../resources/device.js'
@@ -80,7 +80,7 @@ async function rowsOf(account: Account, fleet: Fleet, deviceId: number | undefin
     .flatMap((device_id) => (fleet.row(device_id)?.device_data.services ?? []).map((row) => ({ ...row, device_id })))
   // One device may have a bad row only.
   if (deviceId === undefined && rows.length > 0 && !rows.some((row) => id(row.id)))
-    throw changed('get_devices', 'id in any service')
+    throw changedError('get_devices', 'id in any service')
   return [...rows, ...(await account.deviceServices(requested.filter((id) => shown.has(id) && !listed.has(id))))]
 }
 

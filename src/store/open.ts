@@ -23,7 +23,7 @@ export async function openStore(config: StoreConfig, given: StoreDeps): Promise<
   })
 }
 
-/** What the operator can do, where that is known. lmdb tells the processes that share a file apart by their ids. */
+/** What the operator can do, where that is known. lmdb identifies the processes that share a file by their ids. */
 function remedyFor({ code, message }: NodeJS.ErrnoException): string {
   if (message.includes('No transaction to renew'))
     return '; another container uses it, with the same process id: stop it first'

@@ -4,7 +4,7 @@ import { StoreUnavailable } from './store.js'
 
 /** A request waits this long for Redis and then fails. */
 export const replyMs = 250
-/** A connection that owes a reply for this long is closed and reopened. */
+/** A connection with a reply pending for this long is closed and reopened. */
 export const silenceMs = 1000
 
 /** Why a command is not sent. */
@@ -31,7 +31,7 @@ export class Connection {
   #replies = false
   /** Reads succeed and writes fail: a replica, or a server that is full or cannot save. Only a write shows that this is over. */
   #refuses = false
-  /** The last command that the ACL denied, '' for any, and until when that counts at most: it may be too rare to show that it is over. */
+  /** The last command that the ACL denied, '' for any, and when that expires: it may be too rare to show that it is over. */
   #denied = { name: '', until: 0 }
   /** Why there is no connection. */
   #failure: Error | undefined

@@ -35,7 +35,7 @@ export class RedisKeys implements KeyStore {
 
   async create(record: KeyRecord, maxPerOwner: number, now: number): Promise<'created' | 'too_many'> {
     return this.#create(record, maxPerOwner, now).catch(async (error) => {
-      // Nobody gets this key: it must not take a place of the maximum, nor be listed until it expires.
+      // The caller never receives this key: it must not take a place of the maximum, nor be listed until it expires.
       await Promise.allSettled([this.#request('DEL', recordKey(record.digest)), this.#removeIndexes(record)])
       throw error
     })

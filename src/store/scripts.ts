@@ -12,7 +12,7 @@ export interface Replies {
   find: Fields | 'damaged'
   /**
    * (windowMs) Finds and counts, in a window by the clock of Redis. The count is part of the record and ends with it. It is null where a server
-   * is full or cannot save, but still knows every revocation. A demoted server may not know them, so there the command fails.
+   * is full or cannot save, but still has every revocation. A demoted server may lack some, so there the command fails.
    */
   use: [...Fields, current: number | null, ttlMs: number] | 'damaged'
   /** (windowMs) */

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { accountIdOf, ownerOf } from '../../src/auth/credential.js'
+import { accountIdOf, keyOwnerOf } from '../../src/auth/credential.js'
 import { commands, NotFound, UsageError } from '../../src/cli/keys/commands.js'
 import { runKeys } from '../../src/cli/keys/keys.js'
 import type { StoreConfig } from '../../src/store/open.js'
@@ -113,7 +113,7 @@ t.test('works on Redis while a gateway runs', { skip: withoutRedis }, async (t) 
   t.match(await run('revoke', board.id.toUpperCase()), { code: 0, out: board.id })
   t.same(await statuses(board, app), [401, 200])
   const more = await created('more')
-  for (const [table, name] of [['id', [more.id]] as const, ['owner', [ownerOf(email), more.id]] as const])
+  for (const [table, name] of [['id', [more.id]] as const, ['owner', [keyOwnerOf(email), more.id]] as const])
     await put(table, name, 'lost')
   t.match(await run('revoke', more.key), { code: 0, out: more.id })
   t.same(await statuses(more), [401])
@@ -151,7 +151,7 @@ t.test('says what is wrong, and its exit code what kind of wrong', async (t) => 
   ]
   if (!withoutRedis) {
     const server = await redisServer(t)
-    await server.command('set', `gps:owner:${ownerOf(email)}`, 'text')
+    await server.command('set', `gps:owner:${keyOwnerOf(email)}`, 'text')
     cases.push([{ REDIS_URL: server.url }, list, 1, /^gps:owner:\S{8}… is no hash in Redis$/])
   }
   for (const [env, args, code, says] of cases) {
@@ -198,7 +198,7 @@ t.test('a key file of another user is not taken for a damaged one', { skip: with
 })
 
 /** A store with an API key, and a way to run commands on it without input. */
-async function runOn(t: Test, { record } = aKey(ownerOf(email))) {
+async function runOn(t: Test, { record } = aKey(keyOwnerOf(email))) {
   const store = await embeddedStore(t)
   await store.keys.create(record, 20, NOW)
   const run = ([name = '', ...args]: string[], isConfirmed = false) =>
@@ -221,13 +221,13 @@ t.test('a malformed command changes nothing', async (t) => {
 })
 
 t.test('an account is found by what its platform has for an e-mail, also a name', async (t) => {
-  const { record, run } = await runOn(t, aKey(ownerOf('Fleet Admin'), { email: 'Fleet Admin' }))
+  const { record, run } = await runOn(t, aKey(keyOwnerOf('Fleet Admin'), { email: 'Fleet Admin' }))
   t.match((await run(['list', 'Fleet Admin'])).json, { length: 1, 0: { id: record.id } })
   t.match(await run(['purge', 'fleet admin'], true), { json: { revoked: 1 } })
 })
 
 t.test('neither a label nor an e-mail can control the terminal it is shown on', async (t) => {
-  const { run, record } = await runOn(t, aKey(ownerOf(email), { label: 'a\u001b[2Jb', email: '\u001b[2Jc' }))
+  const { run, record } = await runOn(t, aKey(keyOwnerOf(email), { label: 'a\u001b[2Jb', email: '\u001b[2Jc' }))
   for (const words of [['list', email], ['list'], ['revoke', record.id]]) {
     const { text } = await run(words)
     t.notOk(text.includes('\u001b'), words.join(' '))
@@ -244,7 +244,7 @@ t.test('an account without an e-mail shows no fingerprint: its keys do not show 
 
 t.test('an account without an e-mail is found by its fingerprint in the log', async (t) => {
   const account = accountIdOf('platform', 'the print of its hash')
-  const { record, run } = await runOn(t, aKey(ownerOf(account), { email: '' }))
+  const { record, run } = await runOn(t, aKey(keyOwnerOf(account), { email: '' }))
   t.match((await run(['list', account])).json, { length: 1, 0: { id: record.id } })
   t.match(await run(['purge', account], true), { json: { revoked: 1 } })
 })

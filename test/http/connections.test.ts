@@ -4,7 +4,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { ownerOf } from '../../src/http/connections.js'
+import { shareKeyOf } from '../../src/http/connections.js'
 import { gatewayOn, someHash } from '../helper.js'
 import { createKey, otherHash } from '../limits.js'
 import { only } from '../only.js'
@@ -14,7 +14,9 @@ import { bareApp, block, dial, exchange, responsesIn, untilClosed } from './raw.
 
 t.test('all addresses of an IPv6 subscriber share places and memory, also with the demo token', async (t) => {
   const ownersOf = (first: string, second: string, caller?: object) =>
-    new Set([first, second].map((ip) => ownerOf({ ip, account: caller && { id: 'demo' }, caller } as FastifyRequest)))
+    new Set(
+      [first, second].map((ip) => shareKeyOf({ ip, account: caller && { id: 'demo' }, caller } as FastifyRequest)),
+    )
   for (const caller of [undefined, { credential: 'demo' }]) {
     t.equal(ownersOf('2001:db8::1', '2001:db8::ffff:1', caller).size, 1)
     t.equal(ownersOf('2001:db8::1', '2001:db8:0:1::1', caller).size, 2)

@@ -14,7 +14,7 @@ import type { Test } from '../helper.js'
 /** An app without hooks and routes on the server of the gateway. @param ticks monotonic milliseconds. */
 export function bareApp(t: Test, ticks = () => performance.now()) {
   const nothing = (): void => {}
-  const callers = { of: ({ socket }: IncomingMessage): string => `${socket.remoteAddress}` }
+  const callers = { callerOf: ({ socket }: IncomingMessage): string => `${socket.remoteAddress}` }
   const [connections, pace] = [new Connections(new Metrics(), nothing), new Pace(ticks)]
   const options = { pace, callers, log: createLogger('silent', { destination: { write: nothing } }) }
   const serverFactory = (handle: RequestListener) => limitedServer(handle, options, connections, nothing)

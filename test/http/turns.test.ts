@@ -22,7 +22,7 @@ t.test('connections are accepted while many requests wait, which begin in order 
   const arrived: (string | undefined)[] = []
   const begun: (string | undefined)[] = []
   const begunBefore: number[] = []
-  const options = { pace: new Pace(() => 7_000), callers: { of: () => 'a' } }
+  const options = { pace: new Pace(() => 7_000), callers: { callerOf: () => 'a' } }
   const begin = paced(options, ({ url }, response) => {
     begun.push(url)
     response.end(url)

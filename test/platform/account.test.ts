@@ -36,7 +36,7 @@ t.test('all that may not share a call in flight share the one after it, however 
   const { platform, calls } = await clientOn(t, (_request, response) => void held.push(response))
   const account = accountOn(platform)
   const sizeOf = async (isFresh: boolean) =>
-    (await account.eventPages({}, account.openSearch(1), isFresh)(1, 50)).perPage
+    (await account.eventPages({}, account.openCallBudget(1), isFresh)(1, 50)).perPage
   const respond = async (number: number): Promise<unknown> => {
     await until(async () => calls.length === number)
     return held.pop()?.end(JSON.stringify({ items: { data: [], total: 0, per_page: number } }))

@@ -1,6 +1,6 @@
 /** A list that is truly empty stays one; a response that holds rows and yields none is a changed platform. */
 import t, { type Test } from 'tap'
-import { changed, checkedHistory, checkedPage, checkGroups } from '../../src/platform/changed.js'
+import { changedError, checkedHistory, checkedPage, checkGroups } from '../../src/platform/changed.js'
 import { read } from '../../src/platform/shape.js'
 import { wireHistory } from '../../src/platform/wire.js'
 import { isDisplayTime } from '../../src/resources/display-time.js'
@@ -104,7 +104,7 @@ outcomes('a history is accepted unless no group is of a known kind, or no point 
 
 t.test('a failure names fields, and no key that may be data', async (t) => {
   const found = { id: 1, 'a@example.com': 1, $2y$10$abc: 1, 'Van 7': 1, 12: 1, ['x'.repeat(40)]: 1 }
-  t.equal(changed('get_devices', 'items', found).message, 'get_devices: wrong_shape (no items; fields: id)')
+  t.equal(changedError('get_devices', 'items', found).message, 'get_devices: wrong_shape (no items; fields: id)')
 })
 
 const all: Bodies = { ...sound, get_user_data: { email: 'owner@example.com' } }

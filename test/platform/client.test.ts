@@ -224,7 +224,7 @@ t.test('a list that never ends is given up after 30 seconds', async (t) => {
   const account = accountOn(platform)
   t.equal(await failureOf(account.list('get_user_drivers')), 'timeout')
   t.equal(calls.length, 5, 'one, and four at once')
-  const pages = account.eventPages({}, account.openSearch(20))
+  const pages = account.eventPages({}, account.openCallBudget(20))
   t.equal(await failureOf(readAll(pages, 100, () => false)), 'timeout')
   t.equal(await failureOf(windowOf(pages, 0, 1)), 'timeout')
   t.equal(calls.length, 7)

@@ -1,7 +1,7 @@
 /** Creation of API keys: who gets one, where it works from then on, and what the log says of it. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { accountIdOf, ownerOf, Secret } from '../../src/auth/credential.js'
+import { accountIdOf, keyOwnerOf, Secret } from '../../src/auth/credential.js'
 import type { KeyRecord } from '../../src/store/store.js'
 import { isLong } from '../faults.js'
 import { type Answer, ask, type Bodies, Clock, gatewayOn, platform, someHash } from '../helper.js'
@@ -44,7 +44,7 @@ t.test('an account finds the keys that it created before the gateway knew its e-
   const old = (await createKey(get)).body
   const record = await store.keys.findById(old.id, clock.now())
   // As the first release, which never read the settings.
-  t.equal(record?.owner, ownerOf(accountIdOf('platform', new Secret(someHash).digest)))
+  t.equal(record?.owner, keyOwnerOf(accountIdOf('platform', new Secret(someHash).digest)))
   bodies.edit_setup_data = { item: { email: 'owner@example.com', timezone_id: 61 } }
   clock.advance(60_001)
   const { body: created } = await createKey(get)

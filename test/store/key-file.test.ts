@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ownerOf } from '../../src/auth/credential.js'
+import { keyOwnerOf } from '../../src/auth/credential.js'
 import { keepRoom, keyFileIn, lockOf, minFreeBytes } from '../../src/store/key-file.js'
 import type { KeyRecord, StoreUnavailable } from '../../src/store/store.js'
 import { temporaryFolder } from '../folder.js'
@@ -155,7 +155,7 @@ t.test('in processes', async (t) => {
 t.test('on an almost full disk with expired keys', { skip: withoutMount() }, async (t) => {
   const place = await embeddedPlace(t)
   const store = await place.open()
-  const [owner, other] = [ownerOf('fleet@example.com'), anOwner()]
+  const [owner, other] = [keyOwnerOf('fleet@example.com'), anOwner()]
   for (let n = 0; n < 100; n += 1) {
     await store.keys.create(aKey(owner).record, 100, NOW)
     await store.keys.create(aKey(other, { expiresAt: 1 }).record, 100, 0)

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open } from 'lmdb'
 import type { Test } from 'tap'
-import { newKey, ownerOf, Secret } from '../../src/auth/credential.js'
+import { keyOwnerOf, newKey, Secret } from '../../src/auth/credential.js'
 import { seal } from '../../src/auth/seal.js'
 import { openStore, type StoreConfig } from '../../src/store/open.js'
 import { type Counters, type KeyRecord, type Store, type StoreDeps, StoreUnavailable } from '../../src/store/store.js'
@@ -19,7 +19,7 @@ export const NOW = Date.now() + DAY_MS
 
 /** An account nobody else in any test has. */
 export function anOwner(): string {
-  return ownerOf(`${randomUUID()}@fleet.example`)
+  return keyOwnerOf(`${randomUUID()}@fleet.example`)
 }
 
 /** A key fit for storing, with the two secrets that must never be seen in a store. */

@@ -17,7 +17,7 @@ import { type Finding, fail, ok, warn } from './finding.js'
 
 /** With a slower platform, only responses from memory meet the target for callers, a p95 of 300 ms. */
 const slowMs = 1_000
-/** A device counts as online for five minutes after its last fix: a greater clock skew falsifies its status. */
+/** A device counts as online for five minutes after its last fix: a greater clock skew makes its status wrong. */
 const skewWarnS = 5
 const skewFailS = 300
 

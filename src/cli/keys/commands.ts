@@ -1,5 +1,5 @@
 /** The commands for operators of API keys. */
-import { accountIdOf, ownerOf, Secret, toCredential } from '../../auth/credential.js'
+import { accountIdOf, keyOwnerOf, Secret, toCredential } from '../../auth/credential.js'
 import { isKeyId, type KeyRecord, type Store } from '../../store/store.js'
 import { printable, table } from '../output.js'
 
@@ -154,7 +154,7 @@ function exactly(count: number, args: readonly string[]): readonly string[] {
 /** Some platforms have a name in place of an e-mail. An account with neither owns its keys by its fingerprint in the log. */
 function ownerIn(email: string): string {
   if (email.trim() === '') throw new UsageError('expected the e-mail of an account')
-  return ownerOf(email)
+  return keyOwnerOf(email)
 }
 
 const maxLimit = 1_000_000_000

@@ -16,7 +16,7 @@ export class ByteBuffer {
     this.length = length + size
   }
 
-  /** Makes room for that many more bytes. */
+  /** Makes room for further bytes. */
   reserve(size: number): void {
     if (this.length + size <= this.bytes.length) return
     const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.length + size))

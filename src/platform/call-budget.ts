@@ -9,10 +9,10 @@ import { TooManyCalls } from './window.js'
 /** Rows of a list: reading and translating more would hold the event loop for over half a second. */
 const maxRows = 50_000
 
-export type Reading = ReturnType<typeof openReading>
+export type CallBudget = ReturnType<typeof openCallBudget>
 
 /** @param calls how many may be sent. */
-export function openReading(memory: Reservation, isLate: () => boolean, calls: number) {
+export function openCallBudget(memory: Reservation, isLate: () => boolean, calls: number) {
   const inFlight = new Set<Promise<unknown>>()
   let [left, rows, isClosed] = [calls, 0, false]
   return {
