@@ -74,7 +74,8 @@ function eviction({ info }: ServerInfo): Finding {
 
 function persistence({ info, save }: ServerInfo): Finding {
   if (info.aof_enabled === '1') return ok('Redis persistence', 'append-only file')
-  if (save === undefined) return warn('Redis persistence', 'unknown; without it a restart loses every API key')
+  if (info.aof_enabled === undefined || save === undefined)
+    return warn('Redis persistence', 'unknown; without it a restart loses every API key')
   if (save === '') return fail('Redis persistence', 'none: a restart loses every API key; set appendonly yes')
   return warn('Redis persistence', 'snapshots only: a crash loses the API keys of the last minutes')
 }

@@ -81,13 +81,14 @@ export const commands: Record<string, Command> = {
     usage: 'purge <account e-mail>|<fingerprint> --yes',
     help: 'Revokes all keys of an account.',
     example: 'purge fleet@example.com --yes',
-    run: async ({ store: { keys }, args, now, isConfirmed }) => {
-      const [email = ''] = exactly(1, args)
-      const owned = await keys.list(ownerIn(email), now)
-      if (owned.length === 0) throw new NotFound(`${email} has no active API keys.`)
+    run: async ({ store, args, now, isConfirmed }) => {
+      const [given = ''] = exactly(1, args)
+      const owned = await keysOf(store, given, now)
+      if (owned.length === 0) throw new NotFound(`There are no active API keys of ${given}.`)
+      const email = owned[0]?.email || given
       if (!isConfirmed)
         throw new UsageError(`${plural(owned.length)} of ${email} would be revoked. Add --yes to do it.`)
-      const results = await Promise.all(owned.map(({ id, owner }) => keys.revoke(owner, id, now)))
+      const results = await Promise.all(owned.map(({ id, owner }) => store.keys.revoke(owner, id, now)))
       const revoked = results.filter(Boolean).length
       return { json: { email, revoked }, text: `${plural(revoked)} of ${email} revoked.` }
     },
@@ -96,17 +97,22 @@ export const commands: Record<string, Command> = {
 
 const plural = (count: number): string => `${count} API key${count === 1 ? '' : 's'}`
 
-async function listKeys({ keys }: Store, args: readonly string[], now: number): Promise<Outcome> {
+async function listKeys(store: Store, args: readonly string[], now: number): Promise<Outcome> {
   const [email = ''] = exactly(1, args)
-  const found = await keys.list(ownerIn(email), now)
+  const found = await keysOf(store, email, now)
   return { json: found.map(toJson), text: found.length === 0 ? 'The account has no active API keys.' : listing(found) }
 }
 
-async function listAccounts({ keys, digests }: Store, now: number): Promise<Outcome> {
-  const counts = new Map<string, { account: string | null; email: string; keys: number }>()
+async function* activeKeys({ keys, digests }: Store, now: number): AsyncGenerator<KeyRecord> {
   for (const digest of await digests()) {
     const record = await keys.find(digest, now)
-    if (!record) continue
+    if (record) yield record
+  }
+}
+
+async function listAccounts(store: Store, now: number): Promise<Outcome> {
+  const counts = new Map<string, { account: string | null; email: string; keys: number }>()
+  for await (const record of activeKeys(store, now)) {
     const counted = counts.get(record.owner) ?? { account: accountOf(record), email: record.email, keys: 0 }
     counts.set(record.owner, { ...counted, keys: counted.keys + 1 })
   }
@@ -151,10 +157,17 @@ function exactly(count: number, args: readonly string[]): readonly string[] {
   return args
 }
 
-/** Some platforms have a name in place of an e-mail. An account with neither owns its keys by its fingerprint in the log. */
-function ownerIn(email: string): string {
-  if (email.trim() === '') throw new UsageError('expected the e-mail of an account')
-  return keyOwnerOf(email)
+/**
+ * The active keys of an account by its e-mail, the name that some platforms have in its place, or its fingerprint in the log. An account
+ * without an e-mail owns its keys by its fingerprint.
+ */
+async function keysOf(store: Store, given: string, now: number): Promise<KeyRecord[]> {
+  if (given.trim() === '') throw new UsageError('expected the e-mail of an account')
+  const owned = await store.keys.list(keyOwnerOf(given), now)
+  if (owned.length > 0) return owned
+  for await (const record of activeKeys(store, now))
+    if (accountOf(record) === given) return await store.keys.list(record.owner, now)
+  return []
 }
 
 const maxLimit = 1_000_000_000

@@ -117,6 +117,9 @@ t.test('a Redis that would lose API keys is found', { skip: withoutRedis }, asyn
   await server.command('config', 'set', 'min-replicas-to-write', '1')
   t.match(await found(), { 'Redis commands': /^fail: NOREPLICAS[^:]+: SET gps:count:\*,.* HSET gps:key:\*/ })
   await server.command('config', 'set', 'appendonly', 'yes')
+  await server.command('acl', 'setuser', 'uninformed', 'on', '>invented', '~gps:*', '+@all', '-info')
+  const asUninformed = await findings({ REDIS_URL: server.url.replace('//', '//uninformed:invented@') })
+  t.match(asUninformed, { 'Redis persistence': /^warn: unknown/ }, 'no verdict without the right to INFO')
   await server.command('replicaof', '127.0.0.1', '1')
   const replica = { 'Redis persistence': /^ok: append-only/, 'Redis role': /^fail: .* no API key can be used,/ }
   t.match(await found(), { ...replica, 'Redis commands': /^fail: READONLY[^:;]+: SET gps:count:\*,[^;]+$/ })
