@@ -110,6 +110,13 @@ const controls = ({ React: { createElement } }) => ({
 const element = document.createElement('div')
 Object.assign(element, { id: 'console', role: 'region', ariaLabel: 'Console', tabIndex: -1 })
 
+/** Swagger UI has boxes that only a mouse can scroll, and a heading that skips a level. */
+function repair() {
+  for (const box of element.querySelectorAll('pre:not([tabindex])')) box.tabIndex = 0
+  for (const heading of element.querySelectorAll('h6')) heading.ariaLevel = '5'
+}
+new MutationObserver(repair).observe(element, { childList: true, subtree: true })
+
 async function start() {
   // Swagger UI would take over all links of the page, and scroll their targets behind the header.
   window.noZensmooth = true
