@@ -5,7 +5,7 @@ import type { CallBudget } from './call-budget.js'
 import { checkedPage } from './changed.js'
 import type { Platform, Requester } from './client.js'
 import { eachDevice } from './each-device.js'
-import { isMissingAction, PlatformForbidden, PlatformRefused } from './errors.js'
+import { isMissingAction, isUnsupported, PlatformRefused } from './errors.js'
 import { lastSetup } from './last-setup.js'
 import type { Page } from './pages.js'
 import { isAccountAction } from './response.js'
@@ -185,7 +185,7 @@ export class Account {
   #keep<T>(action: Action, call: Promise<T>): Promise<T> {
     this.#kept.set(action, call)
     call.catch((error: unknown) => {
-      if (!(error instanceof PlatformForbidden || isMissingAction(error))) this.#kept.delete(action)
+      if (!isUnsupported(error)) this.#kept.delete(action)
     })
     return call
   }

@@ -141,7 +141,7 @@ export class Platform {
   async #call<T>(action: Action, { id: account, isKnown }: Requester, send: Send<T>): Promise<T> {
     const { timeoutMs, onCall } = this.#options
     const call = { account, action, isKnown }
-    const started = performance.now()
+    const started = this.now()
     let outcome: CallOutcome | undefined = 'ok'
     let permit: ReturnType<CircuitBreaker['enter']>
     try {
@@ -152,7 +152,7 @@ export class Platform {
         permit = this.#breaker.enter(call)
         if (!permit) throw this.#refusal(call)
         // Without time for a response, a call is no sign of an outage: an account's burst would stop all others.
-        const isLate = performance.now() - started > timeoutMs / 2
+        const isLate = this.now() - started > timeoutMs / 2
         return await send(signal).catch((error: unknown) => {
           const isOurs = isLate && error instanceof PlatformError && error.reason === 'timeout'
           throw isOurs ? failure(action, 'overload', 'it waited too long for its turn') : error
@@ -164,7 +164,7 @@ export class Platform {
     } finally {
       // Anything but a PlatformError is a bug of the gateway, and says nothing about the platform.
       permit?.record(outcome ? meanings[outcome].breaker : 'ignored')
-      if (outcome) onCall?.({ action, outcome, ms: performance.now() - started, account })
+      if (outcome) onCall?.({ action, outcome, ms: this.now() - started, account })
     }
   }
 

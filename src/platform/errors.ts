@@ -86,6 +86,9 @@ export class PlatformUnavailable extends PlatformError {
 export const isMissingAction = (error: unknown): boolean =>
   error instanceof PlatformError && error.reason === 'missing_action'
 
+/** Whether the account may not use the action, or the platform has none. */
+export const isUnsupported = (error: unknown): boolean => error instanceof PlatformForbidden || isMissingAction(error)
+
 const permanentReasons = new Set<CallOutcome>(['forbidden', 'missing_action', 'rejected', 'status_0', 'wrong_shape'])
 
 /** Whether the platform will most likely respond the same to the same request. */

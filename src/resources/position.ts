@@ -53,8 +53,7 @@ export function readingOf(wire: WireHistory, { from, to, zone, units }: HistoryC
 }
 
 /** Unix seconds of a time on the account's clock. */
-export const instantOf = (time: string, { zone }: HistoryReading): number =>
-  fromWallClock(asIfUtc(time) * 1000, zone) / 1000
+const instantOf = (time: string, { zone }: HistoryReading): number => fromWallClock(asIfUtc(time) * 1000, zone) / 1000
 
 /** A time on the account's clock, and the same in Unix seconds. */
 interface Moment {

@@ -4,7 +4,7 @@ import type { App } from '../http/types.js'
 import { BoundedMap } from '../lib/bounded-map.js'
 import type { Account } from '../platform/account.js'
 import { changedError } from '../platform/changed.js'
-import { isMissingAction, PlatformForbidden } from '../platform/errors.js'
+import { isUnsupported } from '../platform/errors.js'
 import type { WireService, WireSetup } from '../platform/wire.js'
 import { writesDayFirst } from '../resources/device.js'
 import { ListOf, page } from '../resources/list.js'
@@ -106,6 +106,6 @@ function dayFirstIn(fleet: Fleet): boolean | undefined {
 /** Undefined where the account may not read its setup, or the platform has none. */
 const setupOf = (account: Account): Promise<WireSetup | undefined> =>
   account.setup().catch((error: unknown) => {
-    if (isMissingAction(error) || error instanceof PlatformForbidden) return undefined
+    if (isUnsupported(error)) return undefined
     throw error
   })
