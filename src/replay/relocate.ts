@@ -3,7 +3,12 @@ import type { Position, Rotation } from './rotation.js'
 
 const latKey = /(^|_)(lat|latitude|lastvalidlatitude)(_?\d+)?$/i
 const lngKey = /(^|_)(lng|lon|long|longitude|lastvalidlongitude)(_?\d+)?$/i
-const courseKey = /^((gps|last|start|end)_)?(course|angle|heading|azimuth|bearing|direction|cog)(_deg(rees)?)?$/i
+/** Parts of a name: `vehicleHeading`, `GPS course` and `heading_deg` have two. */
+const namePart = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g
+const coursePart = /(course|heading|azimuth|bearing)$|^(cog|hdg|compass)$/
+/** What may also be that of a wheel or an order, and the parts beside which it is the vehicle's. */
+const anglePart = /^(angle|direction)$/
+const vehiclePart = /^(gps|last|start|end|of|travel|movement|driving|vehicle|deg|degrees)$/
 const number = /^\s*-?\d+([.,]\d+)?\s*$/
 
 /**
@@ -29,8 +34,24 @@ export const hasPositions = (text: string): boolean =>
 export const isFine = (value: unknown): boolean => typeof value === 'number' && fine.test(`${value}`)
 
 export const isCoordinateKey = (key: string): boolean => latKey.test(key) || lngKey.test(key)
+function isCourseKey(key: string): boolean {
+  const parts = (key.match(namePart) ?? []).map((part) => part.toLowerCase())
+  if (parts.some((part) => coursePart.test(part))) return true
+  return parts.some((part) => anglePart.test(part)) && parts.every((p) => anglePart.test(p) || vehiclePart.test(p))
+}
 /** Whether what has this name would reveal the rotation beside a relocated position. */
-export const isRotatedKey = (key: string): boolean => isCoordinateKey(key) || courseKey.test(key)
+export const isRotatedKey = (key: string): boolean => isCoordinateKey(key) || isCourseKey(key)
+
+/** Whether a sensor shows a course or a coordinate: its id, type or name says what it shows. */
+export const isRotatedSensor = ({ id, type, name }: Record<string, unknown>): boolean =>
+  [id, type, name].some((word) => typeof word === 'string' && isRotatedKey(word))
+
+/** The ids of such sensors. A history names its sensors once; its points refer to them by id. */
+export function* rotatedSensors(raw: unknown): Generator<string> {
+  if (typeof raw !== 'object' || raw === null) return
+  if ('id' in raw && isRotatedSensor(raw)) yield `${raw.id}`
+  for (const one of Object.values(raw)) yield* rotatedSensors(one)
+}
 
 /** `''` for `lat` and `lng`, `itude` for `latitude` and `longitude`, so that both keys of a position agree. */
 const styleOf = (key: string): string => key.toLowerCase().replace(/(lat|lng|long?)(?=(itude)?(_?\d+)?$)/, '')
@@ -56,7 +77,7 @@ export function relocate(rotation: Rotation, record: Record<string, unknown>): R
   }
   for (const name of names.filter((name) => isCoordinateKey(name) && moved[name] === undefined))
     moved[name] = like(record[name], 0, 0)
-  for (const name of names.filter((name) => courseKey.test(name)))
+  for (const name of names.filter(isCourseKey))
     moved[name] = like(record[name], turn === undefined ? 0 : (toNumber(record[name]) + turn + 720) % 360, 0)
   return moved
 }

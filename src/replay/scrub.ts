@@ -9,9 +9,11 @@ import {
   isFine,
   isPosition,
   isRotatedKey,
+  isRotatedSensor,
   relocate,
   relocateArray,
   relocatePair,
+  rotatedSensors,
   toNumber,
 } from './relocate.js'
 import { isTermOf } from './terms.js'
@@ -72,6 +74,8 @@ export const buildScrub = (pseudonyms: Pseudonyms): Scrub => new Scrubber(pseudo
 /** A `key` is the name of the member that holds the value, or its list. */
 class Scrubber {
   readonly #pseudonyms: Pseudonyms
+  /** Of the response that is being scrubbed. */
+  #rotatedSensors = new Set<string>()
 
   constructor(pseudonyms: Pseudonyms) {
     this.#pseudonyms = pseudonyms
@@ -93,6 +97,7 @@ class Scrubber {
   }
 
   #response(key: string, { json, html, text, headers, ...rest }: RecordedResponse): RecordedResponse {
+    this.#rotatedSensors = new Set(rotatedSensors(json))
     return {
       ...rest,
       ...headersOf(headers),
@@ -113,7 +118,7 @@ class Scrubber {
   #string(key: string, raw: string): string {
     const isJson = /^\s*[[{]/.test(raw)
     if (idKey.test(key) && /\d/.test(raw) && !isJson) return this.#id(raw)
-    if (isCoordinateKey(key) && /\d/.test(raw)) return '0'
+    if (isRotatedKey(key) && /\d/.test(raw)) return '0'
     if (identityKey.test(key)) return this.#pseudonyms.shaped(raw)
     // As `#number`: events are in the order of their ids.
     if (key === 'id' && /^[1-9]\d{0,9}$/.test(raw)) return raw
@@ -164,7 +169,7 @@ class Scrubber {
 
   #number(key: string, raw: number): number {
     if (idKey.test(key)) return this.#id(raw)
-    if (isCoordinateKey(key) || (isFine(raw) && !measureKey.test(key))) return 0
+    if (isRotatedKey(key) || (isFine(raw) && !measureKey.test(key))) return 0
     // A phone has nine digits or more, but so may the id of an event.
     const isTime = timeKey.test(key) && isStamp(String(raw))
     const isLong = Math.abs(raw) >= (/(^|_)id$/.test(key) ? 1e10 : 1e8) && !isTime
@@ -200,10 +205,12 @@ class Scrubber {
   #record(key: string, raw: Record<string, unknown>): Record<string, unknown> {
     const moved = relocate(this.#pseudonyms.rotation, raw)
     const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
-    // A sensor names what it shows. Without a position beside it, a course or a coordinate becomes 0.
-    const isRotated = [raw.id, raw.type, raw.name].some((word) => typeof word === 'string' && isRotatedKey(word))
+    // Without a position beside it, a course or a coordinate in a sensor becomes 0.
+    const isRotated = isRotatedSensor(raw) || this.#rotatedSensors.has(`${raw.id}`)
     const keyOf = (name: string): string => {
       if (isRotated && /^(val|value|formatted)$/.test(name)) return 'lat'
+      // Values by the id of their sensor; a number is the index of a list.
+      if (this.#rotatedSensors.has(name) && !/^\d+$/.test(name)) return 'lat'
       if (listKey.test(key) && /^(items|data)$/.test(name)) return hasGroups(raw[name]) ? key : key.replace('get_', '')
       // All of an address: the ids of its place are those of a public map.
       const isPart = key === 'address' && name !== 'status' && !isCredentialKey(name) && !isCoordinateKey(name)

@@ -75,10 +75,13 @@ t.test('a position moves to the same place in whatever form it is sent', async (
 t.test('a course turns with its position under every usual name, else it would reveal the rotation', async (t) => {
   const position = { lat: 41.387917, lng: 2.169919 }
   const { course } = scrubbed({ ...position, course: 92 }) as Course
-  const names = 'angle heading azimuth bearing direction cog gps_heading course_deg heading_degrees'
-  for (const name of names.split(' ')) {
+  const names = `angle heading azimuth bearing direction cog gps_heading course_deg heading_degrees
+    vehicleHeading vehicle_heading heading_true hdg trueCourse gpsCourse compass driving_direction`
+  for (const name of names.split(/\s+/)) {
     t.match(scrubbed({ ...position, [name]: 92 }), { [name]: course })
     t.same(scrubbed({ other: `<info><${name}>92</${name}></info>` }), { other: `<info><${name}>0</${name}></info>` })
+    t.same(scrubbed({ other_arr: [`${name}: 92`] }), { other_arr: [`${name}: 0`] })
+    t.notMatch(JSON.stringify(scrubbed([{ [name]: '92 °' }, { [name]: [92] }])), '92', name)
   }
 })
 
@@ -90,6 +93,8 @@ t.test('an angle that is no course stays', async (t) => {
 t.test('a sensor shows no course and no coordinate, else it would reveal the rotation', async (t) => {
   const position = { lat: 41.387917, lng: 2.169919, course: 92 }
   const named = [{ type: 'course' }, { type: 'heading' }, { name: 'Course' }, { id: 'course' }, { type: 'latitude' }]
+  const names = 'GPS course,Vehicle heading,Heading (deg),Course over ground,Direction of travel,GPS angle,GPSCourse'
+  named.push(...names.split(',').map((name) => ({ name })))
   for (const name of named)
     for (const shown of [
       { value: '92.5 °', val: 92.5 },
@@ -100,6 +105,26 @@ t.test('a sensor shows no course and no coordinate, else it would reveal the rot
         t.notMatch(JSON.stringify(scrubbed([{ ...position, sensors }])), '92', JSON.stringify(sensors))
   const others = [{ id: 72, type: 'battery', name: 'Battery', value: '92.5 V', val: 92.5 }]
   t.same(scrubbed({ sensors: others }), { sensors: others })
+})
+
+t.test('a sensor of a history shows no course either, where only the list of sensors names it', async (t) => {
+  const point = { lat: 41.387917, lng: 2.169919, course: 92 }
+  for (const value of [92, '92', '92 °']) {
+    const data = [
+      { id: 'sensor_12', value },
+      { id: 'speed', value: 50 },
+    ]
+    const history = {
+      items: [{ items: [{ ...point, sensors_data: data, sensors_value: { sensor_12: value } }] }],
+      sensors: [
+        { id: 'sensor_12', name: 'Heading' },
+        { id: 'speed', name: 'Speed' },
+      ],
+    }
+    const after = JSON.stringify(scrubbed(history, scrub, 'get_history'))
+    t.notMatch(after, '92', `${value}`)
+    t.match(after, '{"id":"speed","value":50}')
+  }
 })
 
 t.test('a position in a text moves whatever its decimals, since platforms write no zeros at the end', async (t) => {
