@@ -13,8 +13,11 @@ export function drift(recorded: unknown, live: unknown): Drift[] {
   const was = shapeOf(recorded)
   const is = shapeOf(live)
   const lines: Drift[] = []
-  if (was.get('$')?.kinds.has('object') && is.get('$')?.kinds.size === 0)
-    lines.push({ path: '$', what: 'changed', was: 'object', is: 'empty' })
+  const whole = was.get('$')
+  // A list may be an empty one.
+  const mayBeEmpty = whole === undefined || whole.kinds.size === 0 || (Array.isArray(recorded) && Array.isArray(live))
+  if (!mayBeEmpty && is.get('$')?.kinds.size === 0)
+    lines.push({ path: '$', what: 'changed', was: kindsOf(whole), is: 'empty' })
   for (const [path, place] of was) {
     const now = is.get(path)
     if (now === undefined) {

@@ -16,6 +16,8 @@ t.test('drift is a field gone or another kind; a new field, an empty list or a n
   t.same(drift([first], []), [], 'a list may be empty')
   for (const empty of [{}, [], null])
     t.same(drift(was, empty), [{ path: '$', what: 'changed', was: 'object', is: 'empty' }], 'a whole response may not')
+  for (const empty of [{}, null])
+    t.same(drift([first], empty), [{ path: '$', what: 'changed', was: 'array', is: 'empty' }], 'but a list')
   t.same(drift({ fields: { 'HO 6657': 1, Monaq: 'a' } }, { fields: { 'WA 4471': 2, Zbig: 'b' } }), [])
   t.same(drift(was, { items: [{ id: '1' }], more: 1 }), [
     { path: '$.items[].id', what: 'changed', was: 'number', is: 'string' },
