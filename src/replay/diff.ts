@@ -66,13 +66,28 @@ async function list(base: string, path: string, credential: string, log: Log): P
   return Array.isArray(data) ? data.filter(isObject) : []
 }
 
+const maxPage = 200
+
+/** The paths of all pages of events, and the events on them. */
+async function eventPages(base: string, credential: string, log: Log) {
+  const pages: { path: string; events: Record<string, unknown>[] }[] = []
+  let isFull = true
+  for (let offset = 0; isFull; offset += maxPage) {
+    const path = `/v1/events?limit=${maxPage}${offset === 0 ? '' : `&offset=${offset}`}`
+    const events = await list(base, path, credential, log)
+    pages.push({ path, events })
+    isFull = events.length === maxPage
+  }
+  return pages
+}
+
 /** The documented requests about a folder's account; ids come from the gateway at `base`. Logs each of its lists that fails. */
 export async function documentedPaths(folder: Folder, base: string, credential: string, log: Log): Promise<string[]> {
   const ids = async (path: string) => (await list(base, path, credential, log)).map(({ id }) => String(id))
   const devices = [...(await ids('/v1/devices?limit=500')), '999999999', 'x']
   const fences = [...(await ids('/v1/geofences')), '999999999']
-  const events = await list(base, '/v1/events?limit=200', credential, log)
-  const types = new Set(events.flatMap(({ type, kind }) => [String(type), String(kind)]))
+  const pages = await eventPages(base, credential, log)
+  const types = new Set(pages.flatMap(({ events }) => events).flatMap(({ type, kind }) => [`${type}`, `${kind}`]))
   const badHistories = ['', '?from=2026-02-30&to=2026-03-01', '?from=2026-03-02&to=2026-03-01']
   return [
     ...['/v1/me', '/v1/devices', '/v1/devices?limit=2&offset=1', '/v1/devices?limit=none', '/v1/nothing'],
@@ -81,9 +96,12 @@ export async function documentedPaths(folder: Folder, base: string, credential: 
     ...devices.flatMap((id) => [`/v1/devices/${id}`, `/v1/devices/${id}/location`]),
     ...['/v1/geofences', '/v1/geofences?format=geojson'],
     ...fences.map((id) => `/v1/geofences/${id}`),
+    ...pages.map(({ path }) => path),
     ...['/v1/events', '/v1/events?limit=7&offset=27', '/v1/events?limit=0', '/v1/events?from=yesterday'],
     ...devices.map((id) => `/v1/events?device_id=${id}`),
-    ...[`device_ids=${devices.slice(0, 2)}`, `after_id=${events.at(-1)?.id}`].map((query) => `/v1/events?${query}`),
+    ...[`device_ids=${devices.slice(0, 2)}`, `after_id=${pages[0]?.events.at(-1)?.id}`].map(
+      (query) => `/v1/events?${query}`,
+    ),
     ...[...types].map((type) => `/v1/events?type=${encodeURIComponent(type)}`),
     ...eventWindows(folder),
     ...histories(folder),
