@@ -1,4 +1,5 @@
 /** The check before anything is written: whether a scrubbed exchange still holds something secret, and where. */
+import { withoutEscapes } from './tokens.js'
 
 /** Whether the value of this key is a credential, whatever it looks like. */
 export const isCredentialKey = (key: string): boolean =>
@@ -22,10 +23,11 @@ const patterns: [string, RegExp][] = [
   ],
 ]
 
-/** The text itself and its percent-decoded and base64-decoded readings, some levels deep. */
+/** The text itself and its percent-decoded, base64-decoded and unescaped readings, some levels deep. */
 function readings(text: string, depth = 3): string[] {
   if (depth === 0) return [text]
-  const inner: string[] = []
+  const plain = withoutEscapes(text)
+  const inner = plain === text ? [] : [plain]
   if (/%[0-9a-f]{2}/i.test(text)) inner.push(text.replace(/(%[0-9a-f]{2})+/gi, unescaped))
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{12,}/g)) {
     for (const start of [0, 1, 2, 3]) {

@@ -17,7 +17,7 @@ import {
   toNumber,
 } from './relocate.js'
 import { isTermOf } from './terms.js'
-import { endsPlate, isPlate, measured, tokensOf } from './tokens.js'
+import { endsPlate, isPlate, measured, tokensOf, withoutEscapes } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
@@ -138,9 +138,10 @@ class Scrubber {
   /** @param isText whether people wrote it: its numbers may be part of a name. A name in it shows that people wrote it, too. */
   #text(raw: string, isText: boolean): string {
     let hasName = false
-    const scrubbed = raw
+    const text = withoutEscapes(raw)
+    const scrubbed = text
       .replace(/(?<=\b(?:user|device|geofence)_id=)\d+/g, (found) => this.#id(found))
-      .replace(tokensOf(raw), (found: string, ...rest: unknown[]) => {
+      .replace(tokensOf(text), (found: string, ...rest: unknown[]) => {
         const kinds = rest.at(-1) as Record<string, string | undefined>
         if (kinds.hash !== undefined) return 'scrubbed'
         if (kinds.url !== undefined) return 'https://platform.example.com/'
@@ -158,7 +159,7 @@ class Scrubber {
         if (!keeps && kinds.word !== undefined && !/^\p{Ll}{1,4}$/u.test(found)) hasName = true
         return keeps ? found : this.#pseudonyms.shaped(found)
       })
-    return hasName && !isText ? this.#text(raw, true) : scrubbed
+    return hasName && !isText ? this.#text(text, true) : scrubbed
   }
 
   /** Values by name, for example the tags `<lat>` and `<lng>` of a text. */

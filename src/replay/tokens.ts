@@ -36,6 +36,15 @@ const tokenWithPositions = tokens([
   `(?<half>${half.source}(?!\\s?(?![scf]${unitEnd})(?:${unit}|${nameLikeUnit})${unitEnd}))`,
 ])
 
+const escaped = /&(?:amp;)?#(?:x([\da-f]{1,6})|(\d{1,7}));|\\u([\da-f]{4})/gi
+
+/** A text without HTML entities and JSON escapes: `&#1040;`, `&amp;#x410;` and `\u0410` are one letter. */
+export const withoutEscapes = (text: string): string =>
+  text.replace(escaped, (found, hexadecimal, decimal, unit) => {
+    const code = Number(decimal ?? `0x${hexadecimal ?? unit}`)
+    return code > 0x10_ff_ff ? found : String.fromCodePoint(code)
+  })
+
 /** The pattern for the tokens of a text. */
 export const tokensOf = (text: string): RegExp => (hasPositions(text) ? tokenWithPositions : token)
 

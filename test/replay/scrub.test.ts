@@ -184,6 +184,20 @@ t.test('digits of any script and addresses with any letters are replaced, not re
   }
 })
 
+t.test('a letter that is written as an HTML entity or a JSON escape is replaced under every key', async (t) => {
+  const texts = [
+    '&#1040;&#1085;&#1085;&#1072; 12',
+    '&#x410;&#X43d;&#x43D;&#x430;',
+    '\\u0410\\u043d\\u043D\\u0430',
+    '&amp;#1040;',
+  ]
+  for (const text of texts)
+    for (const key of ['value', 'remark', 'name'])
+      t.notMatch(JSON.stringify(scrubbed({ [key]: text })), /&|\\|анн|12/i, `${key} ${text}`)
+  const json = { note: Array.from(hash, (char) => `&#${char.charCodeAt(0)};`).join(''), value: '&#9999999;' }
+  t.ok(findLeaks(exchange({ json }), [hash]).includes('$.responses[0].json.note: the live credential'))
+})
+
 t.test('a secret that was not scrubbed is rejected; the message names its place but not the secret', async (t) => {
   const cases: Record<string, unknown> = {
     'a password hash': { note: hash },
