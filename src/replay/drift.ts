@@ -1,5 +1,5 @@
 /** Compares the shape of a response with its recording. Values do not count, nor do names that people have written. */
-import { plainKey } from './scrub.js'
+import { plainKey } from './keys.js'
 
 /** `gone`: a field that every recorded record had; `changed`: a kind never recorded there; `new`: harmless. */
 type Drift = { path: string; what: 'gone' | 'changed' | 'new'; was: string; is: string }

@@ -3,6 +3,18 @@ import type { Exchange, PlatformRequest, RecordedResponse } from './exchange.js'
 import { isCredentialKey } from './find-leaks.js'
 import { headersOf } from './headers.js'
 import { jsonIn } from './json-lines.js'
+import {
+  identityKey,
+  idKey,
+  idOwnerKey,
+  listKey,
+  measureKey,
+  nameKey,
+  plainKey,
+  termKey,
+  textKey,
+  timeKey,
+} from './keys.js'
 import { idDigits, type Pseudonyms } from './pseudonym.js'
 import {
   isCoordinateKey,
@@ -20,33 +32,9 @@ import { isTermOf } from './terms.js'
 import { endsPlate, isPlate, measured, tokensOf, withoutEscapes } from './tokens.js'
 import { isDaylightSaving, nameLikeUnit, unit, vocabulary } from './vocabulary.js'
 
-/** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
-const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?$|^(devices|geofences|users)$/
-/** Keys of objects whose own `id` is such an id. */
-const idOwnerKey = /^(user|manager|item|device|device_data|geofence|traccar|users|devices|geofences)$/
-/** The responses to these actions, and what is in them; their rows may be in `items` or `data`. */
-const listKey = /^(get_)?(devices|geofences)$|^user$/
-/** Keys whose whole value is one identifier. */
-const identityKey =
-  /imei|unique_?id|phone|msisdn|iccid|plate|registration_number|rfid|chassis|serial|whatsapp|^(sim(_?number)?|vin|mcc|mnc|lac|cid|cell(_?id)?)$|^(tel|mobile)/i
-/** Keys of texts that people write; numbers in them may be part of a name. */
-const textKey =
-  /name|title|message|detail|description|address|driver|owner|comment|note|city|street|house|road|postal|postcode|zip|^(s|search|plan|geofence|zone|contact|contact_number)$/i
-/** Keys of names that may be sent as a number. The id of a driver, which stays, is under some of the others. */
-const nameKey =
-  /(^|_)(name|title|message|description|address|owner|comment|note|city|street|house|house_number|postal|postcode|zip|plan)$/i
-/** Keys of Unix times; a phone may have as many digits. */
-const timeKey = /(time|stamp|date|since|_at|last_contact)(_ms|_utc)?$/i
-/** Keys whose value is one of the platform's own words. */
-const termKey =
-  /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|sort(_by)?|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
-/** Keys of numbers that stay, however many decimals they have. */
-const measureKey = /distance|speed|altitude|fuel|duration|radius/
 const unitAlone = new RegExp(`^(?:${unit}|${nameLikeUnit})$`, 'iu')
 const tagged = /<([a-z]\w*)>([^<]+)(?=<\/\1>)/g
 const markup = /^\s*(?:<([a-z]\w*)>\s*[^<\s][^<]*(?=<\/\1>)|<\/?[a-z]\w*>\s*)+$/
-/** Keys that come from a program, list indexes, and parameters that are lists or have parts. */
-export const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})(\[[a-z_]{0,20}\])?(\[\d{0,4}\])?$/
 
 /** What a parameter is, whatever it is part of: `id` for `id[]`, `id[1]` and `filters[id]`. */
 const bare = (name: string): string => name.replace(/\[\d*\]$/, '').replace(/^[a-z_]+\[([a-z_]+)\]$/, '$1')
