@@ -1,4 +1,5 @@
 /** What the key of a value says about it. */
+
 /** Keys whose value is the id of a user, device or geofence, and keys of lists of such ids. */
 export const idKey = /(^|_)(user|manager|device|geofence)(_id|Id)s?$|^(devices|geofences|users)$/
 /** Keys of objects whose own `id` is such an id. */
@@ -21,5 +22,7 @@ export const termKey =
   /^(action|channel|color|detect_engine|distance_unit_hour|engine_hours|engine_status|expiration_by|id|item_id|lang|online|polygon_color|protocol|sort(_by)?|status|sufix|type|unit|value_unit|version)$|^unit_of_|_(color|format|type)$/
 /** Keys of numbers that stay, however many decimals they have. */
 export const measureKey = /distance|speed|altitude|fuel|duration|radius/
+/** Types of sensors whose values are such numbers. */
+export const measureType = /speed|fuel|odometer|hours|tachometer|rpm/i
 /** Keys that come from a program, list indexes, and parameters that are lists or have parts. */
 export const plainKey = /^([a-z_]+\d{0,4}|[a-z]+([A-Z][a-z]+)+|\d{1,7})(\[[a-z_]{0,20}\])?(\[\d{0,4}\])?$/

@@ -9,6 +9,7 @@ import {
   idOwnerKey,
   listKey,
   measureKey,
+  measureType,
   nameKey,
   plainKey,
   termKey,
@@ -196,8 +197,9 @@ class Scrubber {
     const ownsId = idOwnerKey.test(key) || 'device_data' in raw || 'online' in raw
     // Without a position beside it, a course or a coordinate in a sensor becomes 0.
     const isRotated = isRotatedSensor(raw) || this.#rotatedSensors.has(`${raw.id}`)
+    const isMeasure = typeof raw.type === 'string' && measureType.test(raw.type)
     const keyOf = (name: string): string => {
-      if (isRotated && /^(val|value|formatted)$/.test(name)) return 'lat'
+      if ((isRotated || isMeasure) && /^(val|value|formatted)$/.test(name)) return isRotated ? 'lat' : 'distance'
       // Values by the id of their sensor; a number is the index of a list.
       if (this.#rotatedSensors.has(name) && !/^\d+$/.test(name)) return 'lat'
       if (listKey.test(key) && /^(items|data)$/.test(name)) return hasGroups(raw[name]) ? key : key.replace('get_', '')

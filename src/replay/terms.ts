@@ -10,8 +10,10 @@ const isTerm = (raw: string): boolean => term.test(raw) && !noTerm.test(raw) && 
 /** Keys of terms that the gateway reads in any letter case: letters only, for other terms may be number plates or base64. */
 const anyCaseKey = /^(type|protocol|expiration_by|online)$/
 const anyCase = /^([A-Z]+|[A-Z]?[a-z]+)([_-]([A-Z]+|[A-Z]?[a-z]+|InOut))*$/
+const color = /^#?([\da-f]{3}|[\da-f]{6})$/i
 /** A term in small letters, or in any case where the gateway does not distinguish. */
 export function isTermOf(key: string, raw: string): boolean {
+  if (key.endsWith('color') && color.test(raw)) return true
   const name = key === 'protocol' ? raw.replace(/\d{1,3}$/, '') : raw
   return isTerm(anyCaseKey.test(key) && anyCase.test(name) ? raw.toLowerCase() : raw)
 }

@@ -4,6 +4,8 @@ import { harshDriving, nameLikeUnit, unit } from './vocabulary.js'
 
 const word = '\\p{L}\\p{M}\\p{N}_'
 const unitEnd = '(?![\\p{L}\\p{N}])'
+const year = '(?:19|20)\\d\\d'
+const dayOrMonth = '[0-3]?\\d'
 const colon = '(?::|%3a)'
 /** A pattern with a named group for each kind of token, in order of precedence. */
 const tokens = (positions: string[]): RegExp =>
@@ -18,7 +20,7 @@ const tokens = (positions: string[]): RegExp =>
       '(?<ip>(?<![\\d.])(?:\\d{1,3}\\.){3}\\d{1,3}(?![\\d.]))',
       // IPv6 and MAC addresses: a time has at most two colons, and never two in a row.
       `(?<groups>(?<![\\da-f])(?=(?:[\\da-f]|${colon}){0,35}${colon}${colon}|(?:[\\da-f]{0,4}${colon}){4})[\\da-f]{0,4}(?:${colon}[\\da-f]{0,4}){2,7}(?:\\.\\d{1,3}){0,3}(?![\\da-f:]))`,
-      '(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d)(?:\\s?[ap]\\.?m\\b\\.?|Z\\b)?)',
+      `(?<date>\\b\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?(?:Z|[+-]\\d\\d:?\\d\\d)?|\\b(?:\\d{4}[-./]\\d\\d[-./]\\d\\d|\\d\\d[-./]\\d\\d[-./]\\d{4}|${year}[-./]${dayOrMonth}[-./]${dayOrMonth}|${dayOrMonth}[-./]${dayOrMonth}[-./]${year})(?=\\D|$)|\\b\\d{1,2}:\\d\\d(?::\\d\\d)?(?!\\d)(?:\\s?[ap]\\.?m\\b\\.?|Z\\b)?)`,
       `(?<quantity>(?<![\\d.])-?\\d{1,8}(?:[.,]\\d+)?(?:\\s|%20)?(?:${unit}|(?<named>${nameLikeUnit}))${unitEnd})`,
       '(?<code>(?<![\\p{L}\\p{N}])(?=\\p{L}*\\p{N})(?=\\p{N}*\\p{L})[\\p{L}\\p{N}]{6,})',
       // Groups between dots or slashes are also those of a date, whose last one has four digits at most, and eight in all.

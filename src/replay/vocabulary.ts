@@ -10,8 +10,10 @@ export const vocabulary = new Set(
    unauthorized unauthenticated ungrouped user utc valid value volts was were wrong yes zone`.split(/\s+/),
 )
 
+/** Between two words, also none: `HarshBraking`, `Brake: hard`. */
+const gap = '[^\\p{L}\\p{N}]{0,3}'
 const inEitherOrder = (one: string, other: string): string =>
-  `(?:${one})[\\s_-]{1,3}(?:${other})|(?:${other})[\\s_-]{1,3}(?:${one})`
+  `(?:${one})${gap}(?:${other})|(?:${other})${gap}(?:${one})`
 /** What says harsh driving; `hard`, `sharp` or `brusca` alone may be a name. */
 export const harshDriving = [
   inEitherOrder(

@@ -33,6 +33,9 @@ t.test('a time and a number stay in every form that the gateway reads', async (t
     '14/03/2026 9:05 a.m.',
     '2026-03-14T09:05Z',
     '09:05:07Z',
+    '14-3-2026 9:21:07',
+    '2026-3-14 9:21',
+    '4-3-2026 9:05 AM',
   ]
   for (const time of times) t.same(scrubbed({ time, name: time }), { time, name: time })
   for (const value of ['1.0E-5', '1.5e3', '-2.25e+12'])
@@ -49,6 +52,14 @@ t.test('units in capitals stay with their numbers, unless a number plate has the
     const digits = /\d+/.exec(plate)?.[0] ?? plate
     t.notMatch(JSON.stringify(scrubbed({ value: plate, name: plate, top_speed: `${plate} X` })), digits, plate)
   }
+  const counters = [
+    { type: 'engine_hours', value: '1523 HRS' },
+    { type: 'ODOMETER', value: '120 MILES' },
+    { type: 'tachometer', value: '1850 RPM', formatted: '1850 RPM' },
+    { type: 'speed', value: '120 KPH' },
+  ]
+  t.same(scrubbed({ sensors: counters }), { sensors: counters }, 'the type of a sensor says that it is none')
+  t.notMatch(JSON.stringify(scrubbed([{ type: 'speed', value: '1234 BCD', name: '120 KPH' }])), /1234|120/)
   t.notMatch(JSON.stringify(scrubbed({ address: 'Main 12 C', name: 'Bus 43 KPH', message: '12C' })), /12|43/)
 })
 
@@ -56,6 +67,8 @@ t.test('a word that the gateway reads in any letter case stays in every one', as
   const types = ['GEOFENCE_IN', 'Geofence_InOut', 'Unplugged', 'Service_Expired', 'Move_Start', 'Fuel_Fill', 'ACC']
   for (const type of types) t.same(scrubbed({ type, expiration_by: type }), { type, expiration_by: type })
   for (const protocol of ['Teltonika', 'GT06', 'TK103']) t.same(scrubbed({ protocol }), { protocol })
+  const colors = { polygon_color: '#D000DF', color: 'FFF' }
+  t.same(scrubbed(colors), colors)
   const words = { online: 'Engine', value: 'Yes', other: '<info><ignition>yes</ignition></info>', zone: 'GMT 00:00' }
   t.same(scrubbed(words), words)
   for (const type of ['BCD123', 'AbCdEfGhIjKl', 'Ivan.Petrov']) t.notMatch(JSON.stringify(scrubbed({ type })), type)
@@ -78,6 +91,7 @@ t.test('every text by which the gateway knows a refusal, no data or harsh drivin
       'Hard accelerating',
       'Harsh  braking',
     ],
+    ...['HarshBraking', 'Brake: hard', 'Braking (harsh)', 'harsh_acceleration'],
     ...['Braked harshly', 'Frenazo brusco', 'Acelerada brusca'],
     ...['Abrupt brake', 'Frenada brusca', 'Freada brusca', 'Aceleración brusca', 'Desaceleración brusca'],
   ]
