@@ -99,12 +99,16 @@ async function replay(paths: string[], values: ReplayValues, io: Io): Promise<nu
   if (new Set(names).size < names.length)
     throw new Error('two folders with the same name would have the same hash: rename one')
   let misses = 0
-  const onMiss = (miss: object) => {
+  const report = (what: string) => {
     misses++
-    console.error(`no recorded response: ${JSON.stringify(miss)}`)
+    console.error(`no recorded response: ${what}`)
   }
   const exitCode = (): number => (values.strict && misses > 0 ? 1 : 0)
-  const app = buildReplay(folders, { hash: values.hash, onMiss })
+  const app = buildReplay(folders, {
+    hash: values.hash,
+    onMiss: (miss) => report(JSON.stringify(miss)),
+    onStray: (path, fault) => report(`GET ${path} ${fault}`),
+  })
   const platformUrl = await listen(app, values.port ?? '9000')
   console.log(`replay listens on ${platformUrl}`)
   for (const { name, manifest } of folders) {

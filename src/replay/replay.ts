@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type Exchange, fileNameOf, type PlatformRequest, parseTarget, type RecordedResponse } from './exchange.js'
 import type { Folder } from './folder.js'
 
@@ -13,6 +13,8 @@ type ReplayOptions = {
   /** Only with one folder: the one hash it accepts, instead of any. */
   hash?: string | undefined
   onMiss?: (miss: Miss) => void
+  /** Of a GET that is for no folder: its path, without the credential, and what is wrong with it. */
+  onStray?: (path: string, fault: string) => void
 }
 
 const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -42,7 +44,9 @@ export function buildReplay(folders: readonly Folder[], options: ReplayOptions =
   }
 
   app.get<{ Querystring: { user_api_hash?: string | string[] } }>('/api/*', async (incoming, reply) => {
-    const folder = folderOf(String(incoming.query.user_api_hash ?? ''))
+    const hash = String(incoming.query.user_api_hash ?? '')
+    if (hash === '') options.onStray?.(pathOf(incoming), 'has no user_api_hash')
+    const folder = folderOf(hash)
     if (folder === undefined) return reply.code(401).send({ status: 0, error: 'Unauthorized' })
     const request = parseTarget(incoming.url) ?? { action: '', query: {} }
     const exchange = match(request, folder.exchanges)
@@ -57,9 +61,14 @@ export function buildReplay(folders: readonly Folder[], options: ReplayOptions =
     reply.hijack()
     await send(response, reply.raw)
   })
-  app.setNotFoundHandler((_, reply) => reply.code(405).header('allow', 'GET').send({ error: 'only_get_below_api' }))
+  app.setNotFoundHandler((incoming, reply) => {
+    if (incoming.method === 'GET') options.onStray?.(pathOf(incoming), 'is not below /api')
+    return reply.code(405).header('allow', 'GET').send({ error: 'only_get_below_api' })
+  })
   return app
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.replace(/\?.*/s, '')
 
 /** As a recorded value: any value, as long as the parameter is sent. In `any`: every parameter. */
 export const wildcard = '*'

@@ -28,6 +28,24 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
   }
 })
 
+t.test(
+  'with --strict a request outside of /api or without a hash makes it exit with 1, a wrong hash does not',
+  async (t) => {
+    for (const [path, method, line] of [
+      ['/get_devices?user_api_hash=x', 'GET', 'no recorded response: GET /get_devices is not below /api'],
+      ['/api/get_devices?lang=en', 'GET', 'no recorded response: GET /api/get_devices has no user_api_hash'],
+      ['/api/get_devices?user_api_hash=x', 'GET', undefined],
+      ['/api', 'HEAD', undefined],
+    ] as const) {
+      const replay = started(t, 'replay', [acme, '--port', '0', '--strict', '--hash', someHash])
+      const { status } = await fetch(new URL(path, await replay.url()), { method })
+      t.match(status, /401|405/)
+      t.equal(await replay.end(), line === undefined ? 0 : 1, path)
+      t.same(/^no recorded .*/m.exec(replay.text())?.[0], line)
+    }
+  },
+)
+
 t.test('the fixture that the guide writes from nothing is formatted, and served until a signal', async (t) => {
   const guide = await readFile(join(fixtures, 'README.md'), 'utf8')
   const [, code = ''] = /## A fixture from nothing\n+```\n(.*?)```/s.exec(guide) ?? []
