@@ -100,8 +100,11 @@ export function match(request: PlatformRequest, exchanges: readonly Exchange[]):
 
 /** The exchange that comes nearest to a request without a match, and where they differ. */
 export function nearest(request: PlatformRequest, exchanges: readonly Exchange[]) {
+  // An action may end with an id: `services/501`.
+  const kindOf = ({ action }: PlatformRequest): string => action.replace(/\/\d+$/, '/0')
   const same = exchanges.filter((exchange) => exchange.action === request.action)
-  const [best] = (same.length > 0 ? same : exchanges).toSorted(
+  const alike = same.length > 0 ? same : exchanges.filter((exchange) => kindOf(exchange) === kindOf(request))
+  const [best] = (alike.length > 0 ? alike : exchanges).toSorted(
     (a, b) => differencesOf(request, a).length - differencesOf(request, b).length,
   )
   if (best === undefined) return undefined

@@ -78,6 +78,8 @@ t.test('a request matches only a recording with exactly its parameters, or a wil
       { name: 'to_date', sent: '2026-01-03' },
     ],
   })
+  const services = ['get_alerts', 'services', 'services/501'].map((action) => exchange(action, {}))
+  t.match(nearest({ action: 'services/502', query: {} }, services), { file: /services\.501/, action: 'services/501' })
   t.match(nearest({ action: 'get_event', query: { page: '1' } }, [history, all]), {
     action: 'get_events',
     differs: only(),
