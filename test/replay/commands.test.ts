@@ -29,12 +29,13 @@ t.test('replay serves what was recorded, explains a miss, and with --strict a mi
 })
 
 t.test(
-  'with --strict a request outside of /api or without a hash makes it exit with 1, a wrong hash does not',
+  'with --strict a request with a hash outside of /api, or without one in it, makes it exit with 1, a wrong hash does not',
   async (t) => {
     for (const [path, method, line] of [
       ['/get_devices?user_api_hash=x', 'GET', 'no recorded response: GET /get_devices is not below /api'],
       ['/api/get_devices?lang=en', 'GET', 'no recorded response: GET /api/get_devices has no user_api_hash'],
       ['/api/get_devices?user_api_hash=x', 'GET', undefined],
+      ['/', 'GET', undefined],
       ['/api', 'HEAD', undefined],
     ] as const) {
       const replay = started(t, 'replay', [acme, '--port', '0', '--strict', '--hash', someHash])
