@@ -1,7 +1,8 @@
 /** `GET /v1/devices`, `/v1/devices/:id` and `/v1/devices/:id/location`. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import type { Fleet } from '../devices/fleet.js'
 import { ApiError } from '../errors.js'
 import { tagOfHash } from '../http/body-hook.js'
 import { isCompressible } from '../http/compression.js'
@@ -60,8 +61,6 @@ function responseCache() {
   }
 }
 
-const config = { servesStale: true }
-
 type Position = { lat: number; lng: number }
 
 /** The address that the platform sent, else that of the position. Without lookups it costs no promise. */
@@ -71,89 +70,104 @@ const addressOf = <T>({ address, lat, lng }: Device, find: (position: Position) 
 const withAddress = (device: Device, address: string | null): Device =>
   device.address === address ? device : { ...device, address }
 
-export function devices(app: App, needs: Needs): void {
-  const { fetch, showAge } = lastKnown(needs)
-  /** A handler that responds with what `toBody` makes of the device with its address. */
-  const oneDevice = <T>(toBody: (device: Device) => T) => {
-    const cached = responseCache()
-    return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<T> => {
-      const sent = request.params.id
-      const deviceId = id(sent)
-      // Unknown, foreign and malformed ids alike.
-      if (deviceId === undefined) throw notFound('device', sent)
-      const found = await fetch(request, deviceId)
-      const device = found.fleet.get(deviceId)
-      if (!device) throw notFound('device', sent)
-      const address = await addressOf(device, (position) => request.account.address(position))
-      const serialize = (): string => String(reply.serialize(toBody(withAddress(device, address))))
-      // Kept by its address, which may be found later than the device.
-      const json = cached(reply, device, address ?? '', serialize)
-      showAge(reply, found)
-      return sendJson<T>(reply, json)
-    }
-  }
+const listDevicesSchema = {
+  operationId: 'listDevices',
+  summary: 'List devices',
+  description:
+    'The devices of the account by id, with their last known state. As GeoJSON, a page leaves out devices without a position, but they still count.',
+  tags: ['Devices'],
+  querystring: DevicesQuery,
+  response: { 200: ListOf(Device, 50) },
+}
 
-  const listDevicesSchema = {
-    operationId: 'listDevices',
-    summary: 'List devices',
-    description:
-      'The devices of the account by id, with their last known state. As GeoJSON, a page leaves out devices without a position, but they still count.',
-    tags: ['Devices'],
-    querystring: DevicesQuery,
-    response: { 200: ListOf(Device, 50) },
-  }
+const getDeviceSchema = {
+  operationId: 'getDevice',
+  summary: 'Get a device',
+  description: 'One device with its last known state, without the list envelope.',
+  tags: ['Devices'],
+  params: DeviceId,
+  response: { 200: Device },
+}
+
+const getDeviceLocationSchema = {
+  operationId: 'getDeviceLocation',
+  summary: 'Get the last position of a device',
+  description: 'Only position and movement. A device that never had a position is 404 `no_location`.',
+  tags: ['Devices'],
+  params: DeviceId,
+  response: { 200: Location },
+}
+
+const config = { servesStale: true }
+
+export function devices(app: App, needs: Needs): void {
+  const known = lastKnown(needs)
+  app.get('/devices', { config, schema: listDevicesSchema }, listDevices(known))
+  const getDevice = oneDevice(known, (device) => device)
+  app.get('/devices/:id', { config, schema: getDeviceSchema }, getDevice)
+  app.get('/devices/:id/location', { config, schema: getDeviceLocationSchema }, oneDevice(known, toKnownLocation))
+}
+
+type LastKnown = ReturnType<typeof lastKnown>
+type ListRequest = FastifyRequest<{ Querystring: Static<typeof DevicesQuery> }>
+
+function listDevices({ fetch, showAge }: LastKnown) {
   const cached = responseCache()
-  app.get('/devices', { config, schema: listDevicesSchema }, async (request, reply) => {
-    const { account, query } = request
-    const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = query
-    const limit = query.limit ?? (ids === undefined ? 50 : maxIds)
+  return async (request: ListRequest, reply: FastifyReply): Promise<List<Device>> => {
+    const { status, ids, updated_since: updatedSince, format = 'json', offset = 0 } = request.query
+    const limit = request.query.limit ?? (ids === undefined ? 50 : maxIds)
     const found = await fetch(request)
     const { fleet } = found
-    const select = (): List<Device> => {
-      const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
-      const selected = isFiltered ? fleet.where({ status, ids, updatedSince }) : fleet
-      const bytes = fleet.bytesOf(Math.min(limit, Math.max(0, selected.length - offset)))
-      reply.reserve(bytes > maxPageBytes ? Number.POSITIVE_INFINITY : bytes)
-      const list = page(selected, { limit, offset })
-      const known = (position: Position): string | null => account.knownAddress(position)
-      const data = list.data.map((device) => withAddress(device, addressOf(device, known)))
-      return { ...list, data }
-    }
     showAge(reply, found)
     // Other filters rarely repeat, so their responses are not kept.
     const isCached = ids === undefined && updatedSince === undefined
     const name = isCached ? `${format} ${limit} ${offset} ${status ?? ''}` : undefined
-    const serialize = (): string =>
-      format === 'json'
-        ? String(reply.serializeInput(select(), '200'))
-        : JSON.stringify(toCollection(select(), toDeviceFeature))
+    const serialize = (): string => {
+      const list = pageOf(fleet, request, reply, limit)
+      return format === 'json'
+        ? String(reply.serializeInput(list, '200'))
+        : JSON.stringify(toCollection(list, toDeviceFeature))
+    }
     const json = cached(reply, fleet, name, serialize, fleet.maxResponseBytes)
     return sendJson<List<Device>>(reply, json, format)
-  })
+  }
+}
 
-  const getDeviceSchema = {
-    operationId: 'getDevice',
-    summary: 'Get a device',
-    description: 'One device with its last known state, without the list envelope.',
-    tags: ['Devices'],
-    params: DeviceId,
-    response: { 200: Device },
-  }
-  const getDevice = oneDevice((device) => device)
-  app.get('/devices/:id', { config, schema: getDeviceSchema }, getDevice)
+/** The requested devices, with the addresses that are known already. Memory is reserved before they are read. */
+function pageOf(fleet: Fleet, { account, query }: ListRequest, reply: FastifyReply, limit: number): List<Device> {
+  const { status, ids, updated_since: updatedSince, offset = 0 } = query
+  const isFiltered = status !== undefined || ids !== undefined || updatedSince !== undefined
+  const selected = isFiltered ? fleet.where({ status, ids, updatedSince }) : fleet
+  const bytes = fleet.bytesOf(Math.min(limit, Math.max(0, selected.length - offset)))
+  reply.reserve(bytes > maxPageBytes ? Number.POSITIVE_INFINITY : bytes)
+  const list = page(selected, { limit, offset })
+  const known = (position: Position): string | null => account.knownAddress(position)
+  const data = list.data.map((device) => withAddress(device, addressOf(device, known)))
+  return { ...list, data }
+}
 
-  const getDeviceLocationSchema = {
-    operationId: 'getDeviceLocation',
-    summary: 'Get the last position of a device',
-    description: 'Only position and movement. A device that never had a position is 404 `no_location`.',
-    tags: ['Devices'],
-    params: DeviceId,
-    response: { 200: Location },
+/** A handler that responds with what `toBody` makes of the device with its address. */
+function oneDevice<T>({ fetch, showAge }: LastKnown, toBody: (device: Device) => T) {
+  const cached = responseCache()
+  return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<T> => {
+    const sent = request.params.id
+    const deviceId = id(sent)
+    // Unknown, foreign and malformed ids alike.
+    if (deviceId === undefined) throw notFound('device', sent)
+    const found = await fetch(request, deviceId)
+    const device = found.fleet.get(deviceId)
+    if (!device) throw notFound('device', sent)
+    const address = await addressOf(device, (position) => request.account.address(position))
+    const serialize = (): string => String(reply.serialize(toBody(withAddress(device, address))))
+    // Kept by its address, which may be found later than the device.
+    const json = cached(reply, device, address ?? '', serialize)
+    showAge(reply, found)
+    return sendJson<T>(reply, json)
   }
-  const toKnownLocation = (device: Device): Location => {
-    const location = toLocation(device)
-    if (!location) throw new ApiError('no_location')
-    return location
-  }
-  app.get('/devices/:id/location', { config, schema: getDeviceLocationSchema }, oneDevice(toKnownLocation))
+}
+
+function toKnownLocation(device: Device): Location {
+  const location = toLocation(device)
+  if (!location) throw new ApiError('no_location')
+  return location
 }
