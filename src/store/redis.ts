@@ -120,31 +120,39 @@ function guarded(redis: Redis): Redis {
   return redis.on('connect', () => redis.stream.on('error', () => redis.stream.destroy()))
 }
 
-function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> = {}): Redis | Cluster {
+const scripts = { gpsPerform: { lua: performScript } }
+
+const connectionOptions = {
+  connectTimeout: silenceMs,
+  socketTimeout: silenceMs,
+  disconnectTimeout: 250,
+  // Early in loading its data, Redis expects it to take several times as long as it does.
+  maxLoadingRetryTime: 250,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  // A demoted server behind an unchanged name rejects writes; by then the name leads to its successor.
+  reconnectOnError: (error: Error) => error.message.includes('READONLY'),
+} satisfies RedisOptions
+
+type Overrides = Pick<RedisOptions, 'reconnectOnError'>
+
+function connect(list: string, overrides: Overrides = {}): Redis | Cluster {
   const urls = list.split(',').map((url) => url.trim())
-  const scripts = { gpsPerform: { lua: performScript } }
-  const common = {
-    connectTimeout: silenceMs,
-    socketTimeout: silenceMs,
-    disconnectTimeout: 250,
-    // Early in loading its data, Redis expects it to take several times as long as it does.
-    maxLoadingRetryTime: 250,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    // A demoted server behind an unchanged name rejects writes; by then the name leads to its successor.
-    reconnectOnError: (error: Error) => error.message.includes('READONLY'),
-    ...options,
-  } satisfies RedisOptions
   const [first = ''] = urls
-  if (urls.length === 1) {
-    const redis = guarded(new Redis(first, { ...common, enableOfflineQueue: false, retryStrategy: retry, scripts }))
-    // Where the server refuses the number of the database, the client would go on with database 0.
-    redis.on('error', ({ command }: Error & { command?: { name: string } }) => {
-      if (command?.name === 'select') redis.disconnect(true)
-    })
-    return redis
-  }
-  const { protocol, username, password } = new URL(first)
+  return urls.length === 1 ? connectServer(first, overrides) : connectCluster(urls, new URL(first), overrides)
+}
+
+function connectServer(url: string, overrides: Overrides): Redis {
+  const options = { ...connectionOptions, ...overrides, enableOfflineQueue: false, retryStrategy: retry, scripts }
+  const redis = guarded(new Redis(url, options))
+  // Where the server refuses the number of the database, the client would go on with database 0.
+  return redis.on('error', ({ command }: Error & { command?: { name: string } }) => {
+    if (command?.name === 'select') redis.disconnect(true)
+  })
+}
+
+/** All nodes have the protocol and credentials of the first URL. */
+function connectCluster(urls: string[], { protocol, username, password }: URL, overrides: Overrides): Cluster {
   const isSecure = protocol === 'rediss:'
   const cluster = new Cluster(urls, {
     // What is for a node that is being connected waits for it. Without connections, `Connection` sends nothing.
@@ -163,7 +171,8 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     maxRedirections: 5,
     scripts,
     redisOptions: {
-      ...common,
+      ...connectionOptions,
+      ...overrides,
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),
       ...(isSecure && { tls: {} }),
@@ -172,16 +181,18 @@ function connect(list: string, options: Pick<RedisOptions, 'reconnectOnError'> =
     // all first, the client would not connect again when an old connection ends meanwhile.
     dnsLookup: (name, found) => found(null, name),
   } satisfies ClusterOptions)
-  cluster.on('+node', (node: Redis) => {
-    guarded(node)
-    // The client requests the other nodes on a copy of a connection, and would drop its errors.
-    node.duplicate = (...given) =>
-      guarded(Redis.prototype.duplicate.apply(node, given)).on('error', (error) => cluster.emit('node error', error))
-    // It drops this promise, and its rejection would end the process. Without it the command fails as well.
-    node.asking = async () => Redis.prototype.asking.apply(node).catch(() => 'OK' as const)
-  })
+  cluster.on('+node', (node: Redis) => guardNode(node, cluster))
   // An idle client would send its next command to a master that has been replaced, perhaps without noticing it. Its own option for this
   // goes on after `disconnect`, and keeps the process alive.
   const refresh = setInterval(() => cluster.status === 'ready' && cluster.refreshSlotsCache(), slotsMs).unref()
   return cluster.once('end', () => clearInterval(refresh))
+}
+
+function guardNode(node: Redis, cluster: Cluster): void {
+  guarded(node)
+  // The client requests the other nodes on a copy of a connection, and would drop its errors.
+  node.duplicate = (...given) =>
+    guarded(Redis.prototype.duplicate.apply(node, given)).on('error', (error) => cluster.emit('node error', error))
+  // It drops this promise, and its rejection would end the process. Without it the command fails as well.
+  node.asking = async () => Redis.prototype.asking.apply(node).catch(() => 'OK' as const)
 }
