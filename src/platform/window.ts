@@ -65,10 +65,10 @@ export async function windowOf(fetchPage: FetchPage, offset: number, limit: numb
     return { rows: [], seen: page.rows, count: async () => exactly(total) }
   const size = await appliedSize(fetch, page, requested)
   const number = numberFor(size)
-  const pages = pagesFrom(number === page.number ? page : await fetch(number, size), fetch, size)
+  const pages = new PageReader(number === page.number ? page : await fetch(number, size), fetch, size)
   const start = offset - (number - 1) * size
   const seen = await pages.read(start + limit)
-  return { rows: seen.slice(start, start + limit), seen, count: pages.count }
+  return { rows: seen.slice(start, start + limit), seen, count: () => pages.count() }
 }
 
 /**
@@ -84,7 +84,7 @@ export async function readAll(fetchPage: FetchPage, size: number, isEnough?: IsE
   const isWhole = !isEnough && !page.isPaged && !page.perPage && page.rows.length > size
   const applied = isWhole ? Number.POSITIVE_INFINITY : await appliedSize(fetch, page, size)
   const last = page.lastPage ?? Math.ceil((page.total ?? 0) / applied)
-  const pages = pagesFrom(page, isEnough ? fetch : readAhead(fetch, last), applied, mayShift)
+  const pages = new PageReader(page, isEnough ? fetch : readAhead(fetch, last), applied, mayShift)
   return pages.read(Number.POSITIVE_INFINITY, isEnough)
 }
 
@@ -167,66 +167,78 @@ async function appliedSize(fetch: FetchNumbered, page: NumberedPage, requested: 
 }
 
 /** Consecutive pages, each row once: new rows shift a list between two calls, and some platforms repeat a page. */
-function pagesFrom(first: NumberedPage, fetch: FetchNumbered, size: number, mayShift = false) {
+class PageReader {
+  readonly #fetch: FetchNumbered
+  readonly #size: number
+  readonly #mayShift: boolean
   /** Rows before the first of these pages. */
-  const before = first.number === 1 ? 0 : (first.number - 1) * size
-  const rows: unknown[] = []
-  const ids = new Set<string>()
-  let page = first
+  readonly #before: number
+  readonly #rows: unknown[] = []
+  readonly #ids = new Set<string>()
+  #page: NumberedPage
   /** How many pages in a row had no new rows. */
-  let repeated = 0
+  #repeated = 0
 
-  function add(): void {
-    const known = rows.length
-    for (const row of page.rows) {
-      const id = idOf(row)
-      if (id !== undefined && ids.has(id)) continue
-      if (id !== undefined) ids.add(id)
-      rows.push(row)
-    }
-    repeated = rows.length > known ? 0 : repeated + 1
-  }
-
-  function hasMore(): boolean {
-    const { lastPage, currentPage, total } = page
-    // New rows may have shifted the list by a page. An empty page, or a second one without new rows, is the end.
-    if (repeated > ((mayShift || lastPage !== undefined) && page.rows.length > 0 ? 1 : 0)) return false
-    if (lastPage !== undefined) return currentPage < lastPage
-    if (total !== undefined) return before + rows.length < total
-    return page.rows.length >= size
+  constructor(first: NumberedPage, fetch: FetchNumbered, size: number, mayShift = false) {
+    this.#fetch = fetch
+    this.#size = size
+    this.#mayShift = mayShift
+    this.#before = first.number === 1 ? 0 : (first.number - 1) * size
+    this.#page = first
+    this.#add()
   }
 
   /** At least `count` rows, those up to a page that is enough, or all there are. */
-  async function read(count: number, isEnough: IsEnough = () => false): Promise<unknown[]> {
-    while (rows.length < count && hasMore() && !isEnough(page.rows)) {
-      page = await fetch(page.number + 1, size)
-      add()
+  async read(count: number, isEnough: IsEnough = () => false): Promise<unknown[]> {
+    while (this.#rows.length < count && this.#hasMore() && !isEnough(this.#page.rows)) {
+      this.#page = await this.#fetch(this.#page.number + 1, this.#size)
+      this.#add()
     }
-    return rows
+    return this.#rows
   }
 
-  async function counted(): Promise<Count> {
-    const { total, lastPage, currentPage } = page
-    if (total !== undefined) return exactly(Math.max(total, before + rows.length))
+  count(): Promise<Count> {
+    return this.#counted().catch((error: unknown) => {
+      if (!(error instanceof TooManyCalls)) throw error
+      return { total: this.#before + this.#rows.length, isCounted: false }
+    })
+  }
+
+  #add(): void {
+    const known = this.#rows.length
+    for (const row of this.#page.rows) {
+      const id = idOf(row)
+      if (id !== undefined && this.#ids.has(id)) continue
+      if (id !== undefined) this.#ids.add(id)
+      this.#rows.push(row)
+    }
+    this.#repeated = this.#rows.length > known ? 0 : this.#repeated + 1
+  }
+
+  #hasMore(): boolean {
+    const { rows, lastPage, currentPage, total } = this.#page
+    // New rows may have shifted the list by a page. An empty page, or a second one without new rows, is the end.
+    if (this.#repeated > ((this.#mayShift || lastPage !== undefined) && rows.length > 0 ? 1 : 0)) return false
+    if (lastPage !== undefined) return currentPage < lastPage
+    if (total !== undefined) return this.#before + this.#rows.length < total
+    return rows.length >= this.#size
+  }
+
+  async #counted(): Promise<Count> {
+    const { total, lastPage, currentPage } = this.#page
+    if (total !== undefined) return exactly(Math.max(total, this.#before + this.#rows.length))
     if (lastPage) {
       // All pages but the last one are full.
-      const last = currentPage === lastPage ? page : await fetch(lastPage, size)
-      return exactly((lastPage - 1) * size + last.rows.length)
+      const last = currentPage === lastPage ? this.#page : await this.#fetch(lastPage, this.#size)
+      return exactly((lastPage - 1) * this.#size + last.rows.length)
     }
-    await read(Number.POSITIVE_INFINITY)
-    if (rows.length > 0 || before === 0) return exactly(before + rows.length)
+    await this.read(Number.POSITIVE_INFINITY)
+    if (this.#rows.length > 0 || this.#before === 0) return exactly(this.#before + this.#rows.length)
     // Past the end, only the pages before show where that is. A platform without paging may count rows that it never sends.
-    const { total: all, isCounted } = await pagesFrom(await fetch(1, size), fetch, size).count()
-    return { total: Math.min(all, before), isCounted }
+    const start = new PageReader(await this.#fetch(1, this.#size), this.#fetch, this.#size)
+    const { total: all, isCounted } = await start.count()
+    return { total: Math.min(all, this.#before), isCounted }
   }
-
-  const count = (): Promise<Count> =>
-    counted().catch((error: unknown) => {
-      if (!(error instanceof TooManyCalls)) throw error
-      return { total: before + rows.length, isCounted: false }
-    })
-  add()
-  return { read, count }
 }
 
 const exactly = (total: number): Count => ({ total, isCounted: true })
