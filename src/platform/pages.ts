@@ -58,8 +58,9 @@ function rowsOf(paginator: unknown): unknown {
 }
 
 /** Page sizes that a platform may apply to `get_devices` without saying so (platform.md 3.1: 100) are multiples of this. */
-const pageStep = 100
-const maxPageSize = 1_000
+const unstatedPageStep = 100
+const maxUnstatedPageSize = 1_000
 
 /** Whether this many rows may be one full page of a longer list. */
-export const mayBeTruncated = (rows: number): boolean => rows > 0 && rows % pageStep === 0 && rows <= maxPageSize
+export const mayBeTruncated = (rows: number): boolean =>
+  rows > 0 && rows % unstatedPageStep === 0 && rows <= maxUnstatedPageSize
