@@ -108,23 +108,22 @@ function openParts(config: Config, deps: Deps) {
   return { ...platforms, outages, store, budget, limits, authenticator, pace, callers: new KnownCallers(demo?.token) }
 }
 
-/** The platforms, the caches in front of them, and what they report. */
-function openPlatforms(
-  config: Config,
-  { log, clock, ticks, sandbox, metrics, worker }: Deps,
-  { budget, pace, outages }: { budget: ByteBudget; pace: Pace; outages: Outages },
-) {
-  const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
-  const skippedAt = new Map<string, number>()
-  const onSkipped = (action: string, rows: number): void => {
+/** Counts and logs skipped rows. */
+function skippedRows({ log, ticks, metrics }: Deps) {
+  const loggedAt = new Map<string, number>()
+  return (action: string, rows: number): void => {
     metrics.skipped.inc({ action }, rows)
     // Once a minute for each action, because every response of a changed platform has such rows.
-    if (ticks() - (skippedAt.get(action) ?? Number.NEGATIVE_INFINITY) < skippedLogMs) return
-    skippedAt.set(action, ticks())
+    if (ticks() - (loggedAt.get(action) ?? Number.NEGATIVE_INFINITY) < skippedLogMs) return
+    loggedAt.set(action, ticks())
     log.warn({ action, rows }, 'rows skipped')
   }
-  const unknown = unknownValues(metrics.unknownValues, log)
-  const deviceCache = new DeviceCache({
+}
+
+type Reports = { onSkipped: ReturnType<typeof skippedRows>; unknown: ReturnType<typeof unknownValues> }
+
+function openDeviceCache(config: Config, { log, clock, metrics }: Deps, { onSkipped, unknown }: Reports): DeviceCache {
+  return new DeviceCache({
     ttlMs: config.positionTtlMs,
     // The rest is for the process itself and the responses.
     maxBytes: Math.min(config.cacheMaxBytes, getHeapStatistics().heap_size_limit / 2),
@@ -136,6 +135,19 @@ function openPlatforms(
     onCorrected: () => metrics.corrected.inc(),
     onEvicted: () => metrics.evictions.inc(),
   })
+}
+
+/** The platforms, the caches in front of them, and what they report. */
+function openPlatforms(
+  config: Config,
+  deps: Deps,
+  { budget, pace, outages }: { budget: ByteBudget; pace: Pace; outages: Outages },
+) {
+  const { clock, ticks, sandbox, metrics, worker } = deps
+  const { platformUrl, platformTimeoutMs: timeoutMs, accountTtlMs, demoToken } = config
+  const onSkipped = skippedRows(deps)
+  const unknown = unknownValues(metrics.unknownValues, deps.log)
+  const deviceCache = openDeviceCache(config, deps, { onSkipped, unknown })
   const onRefused = (account: Account): void => deviceCache.delete(account)
   const health = platformHealth(ticks)
   const byRealm = new Map<Realm, Platform>()
