@@ -19,6 +19,21 @@ const dayMs = 24 * 60 * 60 * 1000
 /** Documented in words: as a second shape of the response, it would break the types of generated clients. */
 const RenewedKeys: Record<string, unknown> = { ...ListOf(Key) }
 
+const createKeySchema = {
+  operationId: 'createKey',
+  summary: 'Create an API key, or renew keys',
+  description:
+    'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
+    'creates at most a fifth as many keys as it may send requests.\n\nA password change replaces the platform hash, and keys stop ' +
+    'working. With `renew` and the new hash, exactly those keys work again, and the response is a list of ' +
+    'them, a `KeyList`, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is. After a 503, ' +
+    'some may be renewed: send the request again.',
+  tags: ['API keys'],
+  security: [],
+  body: CreateKey,
+  response: { 200: CreatedKey },
+}
+
 interface KeyCreationOptions extends Pick<Needs, 'keys' | 'clock'> {
   /** Active keys per account. */
   maxKeys: number
@@ -28,29 +43,7 @@ interface KeyCreationOptions extends Pick<Needs, 'keys' | 'clock'> {
 
 /** The route that needs no `Authorization`; its caller counts it per address. */
 export function keyCreation(app: App, options: KeyCreationOptions): void {
-  const { keys, clock, maxKeys, limits, authenticator } = options
-  const createKeySchema = {
-    operationId: 'createKey',
-    summary: 'Create an API key, or renew keys',
-    description:
-      'The response holds the complete key, which is not shown again. Send the platform hash in the body. In each window an account ' +
-      'creates at most a fifth as many keys as it may send requests.\n\nA password change replaces the platform hash, and keys stop ' +
-      'working. With `renew` and the new hash, exactly those keys work again, and the response is a list of ' +
-      'them, a `KeyList`, as `GET /v1/keys` returns it. If one of them cannot be renewed, none is. After a 503, ' +
-      'some may be renewed: send the request again.',
-    tags: ['API keys'],
-    security: [],
-    body: CreateKey,
-    response: { 200: CreatedKey },
-  }
-  /** Every key has a budget of its own: without a limit on creations, a loop of create, spend and revoke would have none. */
-  const countCreation = async (account: Account, now: number, reply: FastifyReply): Promise<void> => {
-    const usage = await limits.count(`create:${account.id}`, Math.max(1, Math.floor(limits.max / 5)))
-    if (!isExceeded(usage)) return
-    // Waiting would not help.
-    if ((await activeKeys(keys, account, now)).length >= maxKeys) throw new ApiError('too_many_keys')
-    admit(reply, usage)
-  }
+  const { keys, clock, maxKeys, authenticator } = options
   app.post(
     '/keys',
     {
@@ -68,7 +61,7 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
         return sendJson<CreatedKey>(reply, String(reply.compileSerializationSchema(RenewedKeys)(list)))
       }
       const now = clock()
-      await countCreation(account, now, reply)
+      await countCreation(options, account, reply, now)
       const { record, key } = await newRecord(account, hash, body, now)
       const ofOtherOwner = (await activeKeys(keys, account, now)).filter(({ owner }) => owner !== record.owner)
       if ((await keys.create(record, maxKeys - ofOtherOwner.length, now)) === 'too_many')
@@ -77,6 +70,16 @@ export function keyCreation(app: App, options: KeyCreationOptions): void {
       return toCreatedKey(record, key.reveal(), account.email)
     },
   )
+}
+
+/** Every key has a budget of its own: without a limit on creations, a loop of create, spend and revoke would have none. */
+async function countCreation(options: KeyCreationOptions, account: Account, reply: FastifyReply, now: number) {
+  const { keys, limits, maxKeys } = options
+  const usage = await limits.count(`create:${account.id}`, Math.max(1, Math.floor(limits.max / 5)))
+  if (!isExceeded(usage)) return
+  // Waiting would not help.
+  if ((await activeKeys(keys, account, now)).length >= maxKeys) throw new ApiError('too_many_keys')
+  admit(reply, usage)
 }
 
 async function newRecord(
