@@ -10,35 +10,36 @@ import { ListOf, ListQuery, page } from '../resources/list.js'
 import { isKeyId, type KeyRecord, type KeyStore, newestFirst } from '../store/store.js'
 import { type Needs, notFound } from './query.js'
 
+const listKeysSchema = {
+  operationId: 'listKeys',
+  summary: 'List active API keys',
+  description:
+    'Newest first, with truncated values. Requires the platform hash. After a password change, `usable` shows which keys to renew.',
+  tags: ['API keys'],
+  security: [{ platformHash: [] }],
+  querystring: ListQuery,
+  response: { 200: ListOf(Key) },
+}
+
+const revokeKeySchema = {
+  operationId: 'revokeKey',
+  summary: 'Revoke an API key',
+  description: 'Immediate and irreversible. Requires the platform hash.',
+  tags: ['API keys'],
+  security: [{ platformHash: [] }],
+  params: Type.Object({
+    id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [keyIdExample] }),
+  }),
+  response: { 200: RevokedKey },
+}
+
 /** The routes behind the platform hash. */
 export function keys(app: App, { keys, clock }: Needs): void {
-  const listKeysSchema = {
-    operationId: 'listKeys',
-    summary: 'List active API keys',
-    description:
-      'Newest first, with truncated values. Requires the platform hash. After a password change, `usable` shows which keys to renew.',
-    tags: ['API keys'],
-    security: [{ platformHash: [] }],
-    querystring: ListQuery,
-    response: { 200: ListOf(Key) },
-  }
   app.get('/keys', { schema: listKeysSchema, preValidation: requireHash }, async (request) => {
     const records = await activeKeys(keys, request.account, clock())
     const items = records.map((record) => toKey(record, isUsable(record, request)))
     return page(items, request.query)
   })
-
-  const revokeKeySchema = {
-    operationId: 'revokeKey',
-    summary: 'Revoke an API key',
-    description: 'Immediate and irreversible. Requires the platform hash.',
-    tags: ['API keys'],
-    security: [{ platformHash: [] }],
-    params: Type.Object({
-      id: Type.String({ format: 'uuid', description: 'Id of the key', examples: [keyIdExample] }),
-    }),
-    response: { 200: RevokedKey },
-  }
   app.delete(
     '/keys/:id',
     { schema: revokeKeySchema, preValidation: requireHash, onError: auditRefusal('API key not revoked') },
