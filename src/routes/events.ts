@@ -28,16 +28,17 @@ function tooMany(isFollowing: boolean): ApiError {
     : invalid('from', `${narrow} \`from\`, \`to\` or \`device_id\`, or lower \`limit\` or \`offset\`.`)
 }
 
+const listEventsSchema = {
+  operationId: 'listEvents',
+  summary: 'List events',
+  description:
+    'Events, newest first: exactly the window of `limit` and `offset`, or a 400 if it takes too many calls to the platform. If the platform does not count what matches, `count` can be too low. To follow what happens, send the last id you have as `after_id`.',
+  tags: ['Events'],
+  querystring: EventsQuery,
+  response: { 200: ListOf(Event, 50) },
+}
+
 export function events(app: App, { deviceCache, translate }: Needs): void {
-  const listEventsSchema = {
-    operationId: 'listEvents',
-    summary: 'List events',
-    description:
-      'Events, newest first: exactly the window of `limit` and `offset`, or a 400 if it takes too many calls to the platform. If the platform does not count what matches, `count` can be too low. To follow what happens, send the last id you have as `after_id`.',
-    tags: ['Events'],
-    querystring: EventsQuery,
-    response: { 200: ListOf(Event, 50) },
-  }
   app.get('/events', { schema: listEventsSchema }, async (request) => {
     const { account } = request
     const { type, from, to, after_id: afterId, limit = 50, offset = 0, ...of } = request.query
