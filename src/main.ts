@@ -96,17 +96,24 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   if (ops) logger.info(`operations on ${ops.url}`)
   if (config.platformUrl === undefined) logger.info('no PLATFORM_URL: serving the sandbox fleet')
   logger.info(greeting(config, app.server.address() as AddressInfo))
+  closeOnSignal(logger, async (signal) => {
+    draining = true
+    // No load balancer watches without a listener, or when a person presses Ctrl-C.
+    if (ops && signal === 'SIGTERM') await pause(drainMs)
+    await app.close()
+    await Promise.all([sandbox?.close(), store.close(), ops?.close(), worker.close()])
+  })
+}
+
+/** Calls `close` on a signal or after an unexpected failure, and then ends the process. */
+function closeOnSignal(logger: Log, close: (signal?: NodeJS.Signals) => Promise<void>): void {
   // close-with-grace logs texts of its own and anything that was thrown.
   const error = (what: unknown): void =>
     typeof what === 'string' ? logger.error(what) : logger.error({ err: what }, 'unexpected failure while closing')
   closeWithGrace({ delay: graceMs, logger: { error }, skip: [...crashes] }, async ({ err, signal }) => {
     if (err) logger.fatal({ err }, 'unexpected failure, closing')
     else logger.info({ signal }, 'closing')
-    draining = true
-    // No load balancer watches without a listener, or when a person presses Ctrl-C.
-    if (ops && signal === 'SIGTERM') await pause(drainMs)
-    await app.close()
-    await Promise.all([sandbox?.close(), store.close(), ops?.close(), worker.close()])
+    await close(signal)
     logger.info('closed')
     await new Promise<void>((resolve) => logger.flush(() => resolve()))
   })
