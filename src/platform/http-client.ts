@@ -3,10 +3,11 @@ import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 // The whole package has fetch, caches and mocks as well, which take 9 MB in each thread.
 import request from 'undici/lib/api/api-request.js'
+import buildConnector from 'undici/lib/core/connect.js'
 import Client from 'undici/lib/dispatcher/client.js'
-import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Action, PlatformQuery } from './actions.js'
 import { textIn, unpacked } from './body.js'
+import { ConnectionPool } from './connection-pool.js'
 import { failure, PlatformError, PlatformUnavailable } from './errors.js'
 import { failureOfStatus, isSuccess, mayRefuse } from './response.js'
 
@@ -45,23 +46,19 @@ function codeOf(error: unknown): string {
 }
 
 export class HttpClient {
-  readonly #origin: string
-  readonly #options: Client.Options
-  readonly #pool: Pool
-  /** For second attempts. */
-  readonly #clients = new Set<Client>()
+  readonly #pool: ConnectionPool<Client>
   readonly #names = sharedLookup()
   readonly #basePath: string
 
-  /** @param url the platform's API base. @param connections sockets at once. */
+  /** @param url the platform's API base. @param connections requests at once. */
   constructor({ url, connections }: { url: string; connections: number }) {
     const { origin, pathname } = new URL(url)
-    this.#origin = origin
     this.#basePath = pathname.replace(/(?<!\/)\/+$/, '')
+    // One for all connections, since it keeps the TLS sessions to resume.
+    const connect = buildConnector({ lookup: this.#names.lookup, autoSelectFamilyAttemptTimeout: connectMs })
     // The caller's signal is the only deadline: undici's timers are coarse and would hide the cause.
-    const connect = { lookup: this.#names.lookup, autoSelectFamilyAttemptTimeout: connectMs }
-    this.#options = { headersTimeout: 0, bodyTimeout: 0, connect }
-    this.#pool = new Pool(origin, { ...this.#options, connections })
+    const options = { headersTimeout: 0, bodyTimeout: 0, connect }
+    this.#pool = new ConnectionPool(connections, () => new Client(origin, options))
   }
 
   /**
@@ -69,15 +66,12 @@ export class HttpClient {
    * @throws PlatformRefused, PlatformForbidden or PlatformUnavailable; anything else is a bug in `read`.
    */
   async send<T>(query: PlatformRequest, signal: AbortSignal, read: ReadBody<T>): Promise<T> {
+    const attempt = (isNew: boolean): Promise<T> =>
+      this.#pool.use(query.hash, isNew, (client) => this.#attempt(client, query, signal, read))
     try {
-      return await this.#attempt(this.#pool, query, signal, read).catch(async (error: unknown) => {
+      return await attempt(false).catch((error: unknown) => {
         if (!retryable.has(codeOf(error)) || signal.aborted) throw error
-        const client = new Client(this.#origin, this.#options)
-        this.#clients.add(client)
-        return await this.#attempt(client, query, signal, read).finally(() => {
-          this.#clients.delete(client)
-          return client.destroy()
-        })
+        return attempt(true)
       })
     } catch (error) {
       throw asPlatformError(query.action, error, signal)
@@ -85,16 +79,16 @@ export class HttpClient {
   }
 
   /** Closes every socket; requests in flight fail. */
-  async close(): Promise<void> {
-    await Promise.all([this.#pool, ...this.#clients].map((each) => each.destroy()))
+  close(): Promise<void> {
+    return this.#pool.close()
   }
 
-  async #attempt<T>(via: Pool | Client, query: PlatformRequest, signal: AbortSignal, read: ReadBody<T>) {
+  async #attempt<T>(client: Client, query: PlatformRequest, signal: AbortSignal, read: ReadBody<T>) {
     const { action } = query
     const path = `${this.#basePath}/${action}${searchOf(query)}`
-    const send = () => request.call(via, { method: 'GET', path, headers, signal })
+    const send = () => request.call(client, { method: 'GET', path, headers, signal })
     const response = await unlessAborted(signal, send, () => {
-      const isConnected = Number(via.stats.connected) > 0
+      const isConnected = client.stats.connected
       const detail = this.#names.isPending() ? 'name lookup' : isConnected ? undefined : 'no connection'
       return failure(action, 'timeout', detail)
     })
