@@ -90,7 +90,7 @@ function openParts(config: Config, deps: Deps) {
   })
   // The objects that a response is made of take several times its bytes.
   const budget = new ByteBudget(getHeapStatistics().heap_size_limit / 4)
-  const counters = new FailoverCounters({ shared: store.counters, clock, ticks })
+  const counters = new FailoverCounters({ shared: store.counters, ticks })
   const limits = new Limits(counters, config.rateLimitMax, config.rateLimitWindowMs)
   // So that the log says at once that Redis is away.
   void limits.read('')

@@ -1,7 +1,6 @@
 /** Fixed-window counters: in this process, or shared through the store with this process as the fallback. */
 import { BoundedMap } from '../lib/bounded-map.js'
 import { copied } from '../lib/copied.js'
-import { monotonicClock } from '../lib/monotonic-clock.js'
 import type { Count, Counters } from '../store/store.js'
 
 /** Names counted at once, about 30 MB; beyond this the oldest window is evicted. */
@@ -10,8 +9,6 @@ const maxNames = 200_000
 interface FailoverCountersOptions {
   /** Undefined where no other instance shares the store. */
   shared: Counters | undefined
-  /** Epoch milliseconds. */
-  clock: () => number
   /** Monotonic milliseconds. */
   ticks: () => number
 }
@@ -22,7 +19,6 @@ const retryMs = 1_000
 /** The shared counters; the counters of this process while those are unavailable, or if there are none. Never rejects. */
 export class FailoverCounters {
   readonly #options: FailoverCountersOptions
-  readonly #now: () => number
   /** Of this process, in the order in which they were opened. */
   readonly #windows = new BoundedMap<string, { current: number; endsAt: number }>(maxNames)
   /** Requests counted since the start, also those that the store has counted together with their keys. */
@@ -32,7 +28,6 @@ export class FailoverCounters {
 
   constructor(options: FailoverCountersOptions) {
     this.#options = options
-    this.#now = monotonicClock(options.clock)
   }
 
   get localWindows(): number {
@@ -59,7 +54,7 @@ export class FailoverCounters {
   /** The count of a request that the shared store has counted. */
   counted(name: string, count: Count): Count {
     this.counts.shared += 1
-    this.#forgetEnded(this.#now())
+    this.#forgetEnded(this.#options.ticks())
     // It counts for what is left of the window of an outage, too.
     const open = this.#windows.get(name)
     if (open) open.current += 1
@@ -68,7 +63,7 @@ export class FailoverCounters {
 
   #incrementLocal(name: string, windowMs: number): Count {
     this.counts.local += 1
-    const now = this.#now()
+    const now = this.#options.ticks()
     const open = this.#windows.get(name)
     if (open && now < open.endsAt) {
       open.current += 1
@@ -90,7 +85,7 @@ export class FailoverCounters {
   /** The greater of the shared and the local count: local windows of an outage still apply when it is over. */
   #withLocal(name: string, shared: Count | undefined): Count {
     const { current, endsAt } = this.#windows.get(name) ?? { current: 0, endsAt: 0 }
-    const ttlMs = Math.max(0, endsAt - this.#now())
+    const ttlMs = Math.max(0, endsAt - this.#options.ticks())
     const local = ttlMs > 0 ? { current, ttlMs } : { current: 0, ttlMs }
     return shared && shared.current >= local.current ? shared : local
   }

@@ -196,7 +196,7 @@ t.test('requests without a credential cost their address requests, but their /56
 t.test('a revoked key counts as a wrong credential of its address, where known ones are unaffected', async (t) => {
   const clock = new Clock()
   const env = { RATE_LIMIT_MAX: '10', DEMO_TOKEN: 'demo' }
-  const { get } = await gatewayOn(t, { clock: clock.now, env }, fleet)
+  const { get } = await gatewayOn(t, { clock: clock.now, ticks: clock.now, env }, fleet)
   const [{ id, key }, other] = [(await createKey(get)).body, (await createKey(get)).body]
   t.equal((await get('/v1/me', key)).status, 200)
   t.equal((await revokeKey(get, id)).status, 200)
@@ -226,7 +226,11 @@ t.test('a key opens the platform hash that its record holds now, not one that wa
 t.test('keys whose hash the platform refuses cost it no more calls than unknown hashes', async (t) => {
   const bodies: Bodies = {}
   const clock = new Clock()
-  const { get, calls } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '15' } }, bodies)
+  const { get, calls } = await gatewayOn(
+    t,
+    { clock: clock.now, ticks: clock.now, env: { RATE_LIMIT_MAX: '15' } },
+    bodies,
+  )
   const keys: string[] = []
   for (const _ of [1, 2, 3]) keys.push((await createKey(get)).body.key)
   clock.advance(61_000)

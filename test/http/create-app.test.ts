@@ -7,8 +7,8 @@ import { limitsOf } from '../limits.js'
 import { hasCommonHeaders } from './headers.js'
 import { raw } from './raw.js'
 
-// The clock stands still: requests are counted, and no window ends between two of them.
-const { get, url, log, lines, metrics, httpServer } = await gateway(t, { clock: new Clock().now })
+// Time stands still: requests are counted, and no window ends between two of them.
+const { get, url, log, lines, metrics, httpServer } = await gateway(t, { clock: new Clock().now, ticks: () => 0 })
 
 const host = 'Host: x\r\n'
 const close = 'Connection: close\r\n'

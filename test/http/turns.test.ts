@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { paced, sendTogether } from '../../src/http/turns.js'
 import type { App } from '../../src/http/types.js'
 import { Pace } from '../../src/lib/pace.js'
+import { FailoverCounters } from '../../src/rate-limit/counters.js'
 import { answers, Clock, gateway, gatewayOn, sandbox, someHash } from '../helper.js'
 import { createKey, redisGateway } from '../limits.js'
 import { sends, sound } from '../platform/faulty.js'
@@ -51,9 +52,15 @@ t.test('connections are accepted while many requests wait, which begin in order 
 
 t.test('log line and latency of a request include its wait for a turn', async (t) => {
   const time = new Clock(0)
+  const { read } = FailoverCounters.prototype
   // Each request takes at least 100 ms of this time.
-  const clock = (): number => time.advance(100) ?? Date.now()
-  const { url, lines, metrics } = await gateway(t, { clock, ticks: time.now })
+  t.intercept(FailoverCounters.prototype, 'read', {
+    value(this: FailoverCounters, name: string) {
+      time.advance(100)
+      return read.call(this, name)
+    },
+  })
+  const { url, lines, metrics } = await gateway(t, { ticks: time.now })
   const sockets = Array.from({ length: 40 }, () => dial(t, url))
   for (const _ of ['accepted', 'at once']) {
     const responses = Promise.all(sockets.map(response))

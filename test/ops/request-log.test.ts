@@ -10,7 +10,7 @@ for (const email of ['owner@example.com', undefined]) {
     const user = { ...owner(), email }
     const clock = new Clock()
     const env = { RATE_LIMIT_MAX: '5', DEMO_TOKEN: 'demo' }
-    const { get, lines, callers } = await gatewayOn(t, { clock: clock.now, env }, accountsOf([user]))
+    const { get, lines, callers } = await gatewayOn(t, { clock: clock.now, ticks: clock.now, env }, accountsOf([user]))
     const { key, id } = (await createKey(get)).body
     for (const credential of [key, someHash, 'demo']) await statusesOf(6, () => get('/v1/me', credential))
     await get('/v1/me')

@@ -67,14 +67,14 @@ t.test('gateways with one Redis share the budget of key creations', { skip: with
 })
 
 t.test('a request over the limit is a 429 that costs the platform nothing, until the announced reset', async (t) => {
-  const clock = new Clock()
-  const { get, calls } = await gatewayOn(t, { clock: clock.now, env: { RATE_LIMIT_MAX: '20' } }, fleet)
+  const ticks = new Clock(0)
+  const { get, calls } = await gatewayOn(t, { ticks: ticks.now, env: { RATE_LIMIT_MAX: '20' } }, fleet)
   const send = () => get('/v1/drivers', someHash)
   for (let left = 19; left >= 0; left -= 1) {
     const response = await send()
     t.same([response.status === 429, ...limitsOf(response)], [false, 20, left, 60])
   }
-  clock.advance(12_300)
+  ticks.advance(12_300)
   const before = calls.length
   const exceeded = await send()
   t.same([exceeded.status, exceeded.body.error], [429, 'rate_limit_exceeded'])
@@ -82,12 +82,24 @@ t.test('a request over the limit is a 429 that costs the platform nothing, until
   t.same(limitsOf(exceeded), [20, 0, 48])
   t.equal(exceeded.headers.get('retry-after'), '48')
   t.equal(calls.length, before)
-  clock.advance(47_699)
+  ticks.advance(47_699)
   const last = await send()
   t.same([limitsOf(last), last.headers.get('retry-after')], [[20, 0, 1], '1'], 'a client that waits never gets another')
-  clock.advance(1)
+  ticks.advance(1)
   const next = await send()
   t.same([next.status === 429, ...limitsOf(next)], [false, 20, 19, 60])
+})
+
+t.test('the window of one process ends in time, whether its clock stands still or is set', async (t) => {
+  const [clock, ticks] = [new Clock(), new Clock(0)]
+  const { get } = await gatewayOn(t, { clock: clock.now, ticks: ticks.now, env: { RATE_LIMIT_MAX: '9' } }, fleet)
+  const limits = async () => limitsOf(await get('/v1/drivers', someHash))
+  for (const [at, step] of [0, 0, -3_600_000, -500, 7_200_000, 0].entries()) {
+    clock.advance(step)
+    t.same(await limits(), [9, 8 - at, 60 - 10 * at], `after a step of ${step} ms`)
+    ticks.advance(10_000)
+  }
+  t.same(await limits(), [9, 8, 60])
 })
 
 t.test('a request over the limit costs the platform nothing, even when its hash is due for validation', async (t) => {

@@ -13,7 +13,11 @@ const twoAccounts = accountsOf([
 
 async function setUp(t: Test, env: Record<string, string> = {}) {
   const clock = new Clock()
-  const there = await gatewayOn(t, { clock: clock.now, env: { DEMO_TOKEN: 'demo', ...env } }, twoAccounts)
+  const there = await gatewayOn(
+    t,
+    { clock: clock.now, ticks: clock.now, env: { DEMO_TOKEN: 'demo', ...env } },
+    twoAccounts,
+  )
   return { ...there, clock }
 }
 

@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from './finding.js'
 export function settings(config: Config, names: readonly string[]): Finding[] {
   const found = [publicUrl(config), trustProxy(config), demoToken(config), ...misspelt(names)]
   if (config.platformUrl === undefined || config.clock === Date.now) return found
-  return [...found, fail('GATEWAY_CLOCK', 'the clock is fixed: positions never age, limits and keys never expire')]
+  return [...found, fail('GATEWAY_CLOCK', 'the clock is fixed: positions never age, and keys never expire')]
 }
 
 /**
