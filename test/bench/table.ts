@@ -77,11 +77,14 @@ export async function inRounds<E, R>(rounds: number, entries: readonly E[], run:
 }
 
 /**
- * Floods every contestant in each round, after one of warm-up.
+ * Floods every contestant in each round, after one of warm-up, in which each server is flooded alone: with a part of the load, V8 would still
+ * be compiling it while it is measured.
  * @param floors names of the contestants of which the best is the floor; ratios are taken within each round.
  */
 export async function race(bench: Bench, contestants: readonly Contestant[], floors: readonly string[]) {
-  await inRounds(1, contestants, (contestant) => flood(bench, contestant))
+  await inRounds(1, contestants, async (contestant) => {
+    for (const server of contestant.servers) await flood(bench, { ...contestant, servers: [server] })
+  })
   const measured = await inRounds(bench.rounds, contestants, async (contestant) => {
     const pids = contestant.servers.map(({ pid }) => pid)
     const before = cpuUsOf(pids)
