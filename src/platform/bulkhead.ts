@@ -3,12 +3,12 @@ import type { Call } from '../lib/circuit-breaker.js'
 import type { Action } from './actions.js'
 import { failure } from './errors.js'
 
-/** Sockets to the platform; a PHP platform serves no more at once anyway. */
+/** Calls to the platform at once; a PHP platform serves no more anyway. */
 export const maxInFlight = 64
 
 /**
  * Priorities, most urgent first: device lists, validations of known accounts, all calls of unknown accounts, everything else, histories.
- * Each limit includes the calls of all later priorities: hanging histories of many accounts take at most half of the sockets, and the last
+ * Each limit includes the calls of all later priorities: hanging histories of many accounts take at most half of them, and the last
  * 8 are for device lists alone.
  */
 const limits = { all: [maxInFlight, 56, 56, 48, 32], account: [8, 8, 8, 7, 6] }

@@ -1,4 +1,4 @@
-/** Connections to a platform, of which accounts share none in quick succession: a response that is sent twice reaches no other account. */
+/** Connections to a platform. One serves another account only after a rest: a response that is soon sent again reaches no other account. */
 
 /** A client of undici, which has one connection at a time. */
 interface Client {
